@@ -1,0 +1,205 @@
+package finding
+
+// Verdict is the answer about one artifact, pair or run (CONTRACT Z1).
+type Verdict string
+
+// The verdicts. Pass and Fail are verify's, Equivalent and Divergent are those of diff and replay.
+const (
+	Pass       Verdict = "pass"
+	Fail       Verdict = "fail"
+	Equivalent Verdict = "equivalent"
+	Divergent  Verdict = "divergent"
+	Undecided  Verdict = "undecided"
+)
+
+// Exit codes, the same for all commands (CONTRACT Z2).
+const (
+	ExitHolds     = 0
+	ExitFailed    = 1
+	ExitTrouble   = 2
+	ExitUndecided = 3
+	ExitInterrupt = 130
+)
+
+// SchemaVersion names the report format.
+const SchemaVersion = "dmpl.report.v1"
+
+// Report is everything one command says (CONTRACT Z4).
+type Report struct {
+	Command string
+	Version string // dmpl's own version
+	Results []Result
+	// NoFail and AllowUndecided are the two flags that change the exit code; the verdict stays.
+	NoFail, AllowUndecided bool
+}
+
+// Result is what dmpl says about one artifact, pair or run.
+type Result struct {
+	Name      string // short name for people: a path, a turn folder
+	Inputs    []Input
+	Verdict   Verdict
+	Trouble   bool // an input could not be read: exit code 2
+	Checks    []Check
+	Findings  []Finding
+	Ignored   []Ignored
+	Alignment *Alignment
+	Timeline  []Row // one short row an event and side; only for machine output
+	Context   []Row // the events around the root finding; only for people
+	Coverage  *Coverage
+}
+
+// Input is one file that was read.
+type Input struct {
+	Path    string
+	Dialect string
+	Kind    string // determinism_trace, retrieval_trace, tool_result, tool_profile …
+	Bytes   int64
+	SHA256  string // 64 lowercase hex digits of the bytes as they stand; empty when unread
+}
+
+// Status is how a check ended (CONTRACT V5).
+type Status string
+
+// The check statuses. NotApplicable: an identity that this kind of artifact does not have (CONTRACT V0).
+const (
+	Passed        Status = "pass"
+	Failed        Status = "fail"
+	NotChecked    Status = "not_checked"
+	NotApplicable Status = "not_applicable"
+)
+
+// Check is one kind of check with one outcome, counted over the artifact.
+type Check struct {
+	ID     string // e.g. "V5.tool_result_fingerprint", "E4"
+	Status Status
+	Count  int
+	Reason string // why not checked, or what it was checked under
+}
+
+// Ignored is one thing left out of the verdict on purpose: a flag's doing, or a field that is never compared.
+type Ignored struct {
+	What   string // code or pointer as given
+	Count  int    // findings it swallowed
+	Reason string
+}
+
+// Coverage is checked claims over all claims (CONTRACT V5).
+type Coverage struct{ Checked, Claims int }
+
+// Alignment says how two event lists of different length correspond (CONTRACT E11).
+type Alignment struct {
+	LeftEvents, RightEvents int
+	Edits                   []Edit
+	Note                    string // "one extra event at 3; 4…9 equal 3…8"
+}
+
+// Edit is one run of the alignment: Left and Right are first indices, Count the length.
+type Edit struct {
+	Kind               EditKind
+	Left, Right, Count int
+}
+
+// EditKind says what an alignment run is.
+type EditKind string
+
+// The alignment runs. Same events at other indices are Shifted.
+const (
+	Same      EditKind = "same"
+	LeftOnly  EditKind = "left_only"
+	RightOnly EditKind = "right_only"
+)
+
+// Row is one event in one line, for timelines and for the lines around a finding.
+type Row struct {
+	Side     string // "left", "right", or "" for a single artifact
+	Index    int
+	Role     string
+	Decision string // interceptor/decision_type
+	Tools    []string
+	Digest   string // hex, of what is compared; empty where not computed
+}
+
+// Judge sets the result's verdict from its findings (CONTRACT Z1, E1) and names the root finding.
+// In a comparison what would fail one artifact makes the verdict undecided, and only a difference makes it divergent.
+func (r *Result) Judge(comparison bool) {
+	var fails, rejects, differs bool
+	for _, f := range r.Findings {
+		if f.Severity != Error {
+			continue
+		}
+		switch Lookup(f.Code).Effect {
+		case Trouble:
+			r.Trouble = true
+		case Fails:
+			fails = true
+		case Rejects:
+			rejects = true
+		case Differs:
+			differs = true
+		}
+	}
+	r.Verdict = verdict(comparison, fails, rejects || r.Trouble, differs)
+}
+
+func verdict(comparison, fails, rejects, differs bool) Verdict {
+	if comparison {
+		switch {
+		case differs:
+			return Divergent
+		case fails || rejects:
+			return Undecided
+		}
+		return Equivalent
+	}
+	switch {
+	case fails || differs:
+		return Fail
+	case rejects:
+		return Undecided
+	}
+	return Pass
+}
+
+// ExitCode of one result, before the report's flags.
+func (r Result) ExitCode() int {
+	switch {
+	case r.Trouble:
+		return ExitTrouble
+	case r.Verdict == Fail || r.Verdict == Divergent:
+		return ExitFailed
+	case r.Verdict == Pass || r.Verdict == Equivalent:
+		return ExitHolds
+	}
+	return ExitUndecided
+}
+
+// Verdict of the whole report: the verdict of the result that decides the exit code.
+func (r Report) Verdict() Verdict {
+	return r.worst().Verdict
+}
+
+// ExitCode is 2 before 1 before 3 before 0 over all results (CONTRACT Z2); no result at all is undecided.
+func (r Report) ExitCode() int {
+	code := r.worst().ExitCode()
+	switch {
+	case code == ExitFailed && r.NoFail:
+		return ExitHolds
+	case code == ExitUndecided && r.AllowUndecided:
+		return ExitHolds
+	}
+	return code
+}
+
+func (r Report) worst() Result {
+	worst := Result{Verdict: Undecided}
+	for i, result := range r.Results {
+		if i == 0 || weight(result.ExitCode()) > weight(worst.ExitCode()) {
+			worst = result
+		}
+	}
+	return worst
+}
+
+func weight(code int) int {
+	return [...]int{ExitHolds: 0, ExitFailed: 2, ExitTrouble: 3, ExitUndecided: 1}[code]
+}
