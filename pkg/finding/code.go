@@ -10,9 +10,11 @@ type Effect string
 const (
 	None    Effect = "none"    // warnings and notes
 	Fails   Effect = "fails"   // verify: fail; in a comparison: undecided (CONTRACT E1)
-	Rejects Effect = "rejects" // undecided: the claim cannot be made (CONTRACT V3, E2)
+	Rejects Effect = "rejects" // undecided: the claim cannot be made (CONTRACT V3)
 	Differs Effect = "differs" // divergent
-	Trouble Effect = "trouble" // exit code 2
+	// Incomparable makes a comparison undecided whatever else differs (CONTRACT E2).
+	Incomparable Effect = "incomparable"
+	Trouble      Effect = "trouble" // exit code 2
 )
 
 // Entry is one row of the code table. From it come `dmpl explain`, docs/reasons.md and the rule lists of other formats.

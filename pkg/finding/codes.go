@@ -74,6 +74,7 @@ const (
 	EquivCallCount           Code = "equiv.call_count"
 	EquivToolName            Code = "equiv.tool_name"
 	EquivArguments           Code = "equiv.arguments"
+	EquivNoCanonical         Code = "equiv.no_canonical_form"
 	EquivProfileVersion      Code = "equiv.profile_version"
 	EquivGuardrails          Code = "equiv.guardrails"
 	EquivRetrievalNotGiven   Code = "equiv.retrieval_not_given"
@@ -476,7 +477,7 @@ var entries = []Entry{
 		Action:  "Hash the structure that CONTRACT D3 describes.",
 	},
 	{
-		Code: EquivIdentity, Rule: "E2", Severity: Error, Effect: Rejects,
+		Code: EquivIdentity, Rule: "E2", Severity: Error, Effect: Incomparable,
 		Title:   "runs are not comparable",
 		Meaning: "The two runs did not start from the same workflow, model, policies, snapshot or contract versions.",
 		Causes:  "Another configuration on one side.",
@@ -539,7 +540,14 @@ var entries = []Entry{
 		Action:  "If the argument is volatile, leave it out in a tool profile; else compare the model outputs.",
 	},
 	{
-		Code: EquivProfileVersion, Rule: "E4", Severity: Error, Effect: Rejects,
+		Code: EquivNoCanonical, Rule: "E4", Severity: Error, Effect: Rejects,
+		Title:   "arguments have no canonical form",
+		Meaning: "The arguments are written differently, and a number in them is beyond json-v1, so they cannot be compared.",
+		Causes:  "A number of 10^309 or more in the arguments.",
+		Action:  "Write such values as strings.",
+	},
+	{
+		Code: EquivProfileVersion, Rule: "E4", Severity: Error, Effect: Incomparable,
 		Title:   "calls were recorded under different versions",
 		Meaning: "Arguments and fingerprints that different profile or normalisation versions chose are not comparable.",
 		Causes:  "The tool profile was changed between the runs.",
@@ -637,7 +645,7 @@ var entries = []Entry{
 		Action:  "Compare the outputs.",
 	},
 	{
-		Code: EquivOutputNormalization, Rule: "E8", Severity: Error, Effect: Rejects,
+		Code: EquivOutputNormalization, Rule: "E8", Severity: Error, Effect: Incomparable,
 		Title:   "outputs were hashed under different versions",
 		Meaning: "Shape hashes of different normalisation versions are not comparable.",
 		Causes:  "A newer writer on one side.",

@@ -119,10 +119,11 @@ type Row struct {
 	Digest   string // hex, of what is compared; empty where not computed
 }
 
-// Judge sets the result's verdict from its findings (CONTRACT Z1, E1) and names the root finding.
-// In a comparison what would fail one artifact makes the verdict undecided, and only a difference makes it divergent.
+// Judge sets the result's verdict from its findings (CONTRACT Z1, E1, E2). In a comparison what would fail one artifact
+// makes the verdict undecided, a difference makes it divergent, and runs that are not comparable are undecided whatever
+// else differs.
 func (r *Result) Judge(comparison bool) {
-	var fails, rejects, differs bool
+	var fails, rejects, differs, incomparable bool
 	for _, f := range r.Findings {
 		if f.Severity != Error {
 			continue
@@ -136,9 +137,23 @@ func (r *Result) Judge(comparison bool) {
 			rejects = true
 		case Differs:
 			differs = true
+		case Incomparable:
+			incomparable = true
 		}
 	}
-	r.Verdict = verdict(comparison, fails, rejects || r.Trouble, differs)
+	r.Verdict = verdict(comparison, fails, rejects || incomparable || r.Trouble, differs && !incomparable)
+}
+
+// NameRoot makes the lowest of the sorted findings that decide the verdict the root (CONTRACT E11).
+func (r *Result) NameRoot() {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Severity != Error || r.Verdict == Divergent && Lookup(f.Code).Effect != Differs {
+			continue
+		}
+		f.Class = Root
+		return
+	}
 }
 
 func verdict(comparison, fails, rejects, differs bool) Verdict {

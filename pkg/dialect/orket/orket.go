@@ -1,0 +1,212 @@
+// Package orket reads the memory determinism traces that the Orket runtime emits, and plain native traces of the same
+// schema (orket.md §1–§3).
+package orket
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// Name is the dialect's name.
+const Name = "orket"
+
+// The kinds of input that this dialect reads.
+const (
+	KindTrace      = "determinism_trace"
+	KindRetrieval  = "retrieval_trace"
+	KindToolResult = "tool_result"
+	KindProfile    = "tool_profile"
+)
+
+// Reader is the dialect.
+type Reader struct{}
+
+// Name implements [dialect.Reader].
+func (Reader) Name() string { return Name }
+
+// Read reads a determinism trace, its retrieval trace and the tool results beside it.
+// Errors are [dialect.Problem]: a file that cannot be read, or is no strict JSON.
+func (Reader) Read(f *dialect.File, o dialect.Options) (*dialect.Artifact, error) {
+	t, shape, err := readTrace(f)
+	if err != nil {
+		return nil, err
+	}
+	a := &dialect.Artifact{Dialect: Name, Trace: t, Shape: shape, Inputs: []finding.Input{f.Input(Name, KindTrace)}}
+	if err := readCompanion(a, f.Path, o); err != nil {
+		return nil, err
+	}
+	t.SharedResults = o.Shared
+	return a, readToolResults(a, f.Path, o)
+}
+
+func readTrace(f *dialect.File) (*trace.Trace, []finding.Finding, error) {
+	t := &trace.Trace{Path: f.Path, Size: int64(len(f.Data))}
+	r := newReader(f.Path, f.Data)
+	r.events = true
+	var root trace.Field
+	err := element(r, traceMembers, t, &root)
+	if err == nil {
+		err = r.src.End()
+	}
+	if err != nil {
+		return nil, nil, syntax(f.Path, err)
+	}
+	for i := range r.findings {
+		found := &r.findings[i]
+		if at := found.EventIndex; at != finding.NoEvent && at < len(t.Events) && t.Events[at].IndexField.Ok() {
+			found.EventIndex = t.Events[at].Index
+		}
+	}
+	return t, r.findings, nil
+}
+
+// readCompanion reads the retrieval trace that was named, or the one beside the trace.
+func readCompanion(a *dialect.Artifact, path string, o dialect.Options) error {
+	name := o.Retrieval
+	if name == "" {
+		name = retrievalName(path)
+		if name == "" || !exists(name) {
+			return nil
+		}
+	}
+	f, err := dialect.ReadFile(name, o.Stdin, o.Limit)
+	if err != nil {
+		return err
+	}
+	retrieval, shape, err := readRetrieval(f)
+	if err != nil {
+		return err
+	}
+	a.Trace.Retrieval = retrieval
+	a.Shape = append(a.Shape, shape...)
+	a.Inputs = append(a.Inputs, f.Input(Name, KindRetrieval))
+	return nil
+}
+
+// readRetrieval reads one of the three shapes: an object with events, a bare list, one bare row (orket.md §3).
+func readRetrieval(f *dialect.File) (*trace.Retrieval, []finding.Finding, error) {
+	t := &trace.Retrieval{Path: f.Path, Size: int64(len(f.Data))}
+	r := newReader(f.Path, f.Data)
+	t.State = trace.Present
+	var err error
+	switch kind := r.src.Kind(); kind {
+	case canon.Array:
+		t.RowList.State = trace.Present
+		err = readRows(r, t)
+	case canon.Object:
+		err = readRetrievalObject(r, t, f.Data)
+	default:
+		var span canon.Span
+		if span, err = r.src.Skip(); err == nil {
+			t.Raw = f.Data[span.Start:span.End]
+			r.reject(finding.ShapeType, &t.Field, "retrieval trace is %s, not an object or a list", article(kind))
+		}
+	}
+	if err == nil {
+		err = r.src.End()
+	}
+	if err != nil {
+		return nil, nil, syntax(f.Path, err)
+	}
+	return t, r.findings, nil
+}
+
+func readRetrievalObject(r *reader, t *trace.Retrieval, data []byte) error {
+	wrapped, err := hasMember(data, "events")
+	if err != nil {
+		return err
+	}
+	if wrapped {
+		t.Prefix = "/events"
+		return object(r, retrievalMembers, t)
+	}
+	t.Single = true
+	t.RowList.State = trace.Present
+	t.Rows = make([]trace.Row, 1)
+	return element(r, rowMembers, &t.Rows[0], &t.Rows[0].Field)
+}
+
+var errFound = errors.New("found")
+
+func hasMember(data []byte, name string) (bool, error) {
+	src := canon.NewReader(data)
+	err := src.Members(func(got []byte) error {
+		if string(got) == name {
+			return errFound
+		}
+		_, err := src.Skip()
+		return err
+	})
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// readToolResults reads the raw results beside the trace: preimages of its after_tool fingerprints (orket.md §1, §6).
+func readToolResults(a *dialect.Artifact, path string, o dialect.Options) error {
+	if path == "-" {
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil // the trace itself was read: a folder that cannot be listed has no companions to offer
+	}
+	for _, entry := range entries {
+		key, ok := resultKey(entry.Name())
+		if !ok {
+			continue
+		}
+		f, err := dialect.ReadFile(filepath.Join(filepath.Dir(path), entry.Name()), o.Stdin, o.Limit)
+		if err != nil {
+			return err
+		}
+		a.Trace.ToolResults = append(a.Trace.ToolResults, trace.ToolResult{Path: f.Path, Key: key, Data: f.Data})
+		a.Inputs = append(a.Inputs, f.Input(Name, KindToolResult))
+	}
+	return nil
+}
+
+// resultKey takes the key from a name like tool_result_search_b964e19b8330.json.
+func resultKey(name string) (string, bool) {
+	stem, ok := strings.CutPrefix(name, "tool_result_")
+	if !ok {
+		return "", false
+	}
+	stem, ok = strings.CutSuffix(stem, ".json")
+	if i := strings.LastIndexByte(stem, '_'); ok && len(stem)-i-1 == trace.ReplayKeyDigits {
+		return stem[i+1:], true
+	}
+	return "", false
+}
+
+// retrievalName gives the name beside a trace: memory_retrieval_trace for memory_trace.
+func retrievalName(path string) string {
+	dir, base := filepath.Split(path)
+	name := strings.Replace(base, "memory_trace", "memory_retrieval_trace", 1)
+	if name == base {
+		return ""
+	}
+	return dir + name
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// syntax turns a reading error into a problem with a path.
+func syntax(path string, err error) error {
+	var bad *canon.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	return &dialect.Problem{Code: finding.Code(bad.Code), Path: path, Offset: bad.Offset, Pointer: bad.Pointer, Detail: bad.Detail}
+}

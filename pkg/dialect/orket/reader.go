@@ -1,0 +1,279 @@
+package orket
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// reader walks one document once, fills the model and notes every field that breaks its schema (CONTRACT V1).
+type reader struct {
+	src      *canon.Reader
+	data     []byte
+	path     string
+	events   bool   // the document's list "events" holds events of a run
+	at       []step // where the reader stands, for pointers
+	findings []finding.Finding
+}
+
+// step is one token of the pointer: a name, or an index where the name is empty.
+type step struct {
+	name  string
+	index int
+}
+
+func newReader(path string, data []byte) *reader {
+	return &reader{src: canon.NewReader(data), data: data, path: path}
+}
+
+func (r *reader) push(s step) { r.at = append(r.at, s) }
+func (r *reader) pop()        { r.at = r.at[:len(r.at)-1] }
+
+func (r *reader) pointer() string {
+	var b strings.Builder
+	for _, s := range r.at {
+		b.WriteByte('/')
+		if s.name != "" {
+			b.WriteString(s.name)
+		} else {
+			b.WriteString(strconv.Itoa(s.index))
+		}
+	}
+	return b.String()
+}
+
+// position gives the place in the list of the event that the reader stands in.
+func (r *reader) position() int {
+	if r.events && len(r.at) >= 2 && r.at[0].name == "events" {
+		return r.at[1].index
+	}
+	return finding.NoEvent
+}
+
+// note adds a shape finding at the place where the reader stands.
+func (r *reader) note(code finding.Code, f *trace.Field, format string, args ...any) {
+	found := finding.New(code)
+	found.Artifact = r.path
+	found.Pointer = r.pointer()
+	found.EventIndex = r.position()
+	found.Detail = fmt.Sprintf(format, args...)
+	if f != nil && f.Raw != nil {
+		found.Actual = finding.Value(f.Raw)
+		found.Detail += fmt.Sprintf(" (byte %d)", f.Offset)
+	}
+	r.findings = append(r.findings, found)
+}
+
+// reject notes that a value is there and cannot be used.
+func (r *reader) reject(code finding.Code, f *trace.Field, format string, args ...any) {
+	f.State = trace.Malformed
+	r.note(code, f, format, args...)
+}
+
+// need says whether a member must be there.
+type need uint8
+
+const (
+	optional need = iota
+	nullable      // absent and null are both allowed
+	required
+)
+
+// member is one row of a schema as the reader knows it: rules as data.
+type member[T any] struct {
+	name  string
+	need  need
+	want  canon.Kind // Invalid for any
+	field func(*T) *trace.Field
+	check func(r *reader, t *T, f *trace.Field) // judges a value of the right type
+	read  func(r *reader, t *T) error           // reads into a value of the right type; nil: the value is only validated
+}
+
+// object reads the members of the object at the cursor. Unknown members are allowed and validated only.
+func object[T any](r *reader, spec []member[T], t *T) error {
+	next := 0
+	err := r.src.Members(func(name []byte) error {
+		i := lookup(spec, name, next)
+		if i < 0 {
+			_, err := r.src.Skip()
+			return err
+		}
+		next = i + 1
+		r.push(step{name: spec[i].name})
+		err := value(r, &spec[i], t)
+		r.pop()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range spec {
+		if m := &spec[i]; m.need == required && m.field(t).State == trace.Absent {
+			r.push(step{name: m.name})
+			r.note(finding.ShapeMissing, nil, "%s is missing", m.name)
+			r.pop()
+		}
+	}
+	return nil
+}
+
+// lookup finds the row of a name. Writers keep their order, so the row after the last one is tried first.
+func lookup[T any](spec []member[T], name []byte, next int) int {
+	if next < len(spec) && spec[next].name == string(name) {
+		return next
+	}
+	for i := range spec {
+		if spec[i].name == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func value[T any](r *reader, m *member[T], t *T) error {
+	f := m.field(t)
+	kind := r.src.Kind()
+	f.Offset = r.src.Offset()
+	f.State = trace.Present
+	if m.read != nil && kind == m.want {
+		err := m.read(r, t)
+		f.Raw = r.data[f.Offset:r.src.Offset()]
+		return err
+	}
+	span, err := r.src.Skip()
+	if err != nil {
+		return err
+	}
+	f.Raw, f.Offset = r.data[span.Start:span.End], span.Start
+	switch {
+	case m.want == canon.Invalid:
+	case kind == canon.Null:
+		f.State = trace.Null
+		if m.need != nullable {
+			r.note(finding.ShapeType, f, "%s is null, not %s", m.name, article(m.want))
+		}
+		return nil
+	case kind != m.want:
+		r.reject(finding.ShapeType, f, "%s is %s, not %s", m.name, article(kind), article(m.want))
+		return nil
+	}
+	if m.check != nil {
+		m.check(r, t, f)
+	}
+	return nil
+}
+
+// elements reads a list of objects: one T for each element, malformed where the element is no object.
+func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *trace.Field, position func(*T, int)) error {
+	return r.src.Elements(func(i int) error {
+		*list = append(*list, *new(T))
+		t := &(*list)[i]
+		if position != nil {
+			position(t, i)
+		}
+		r.push(step{index: i})
+		defer r.pop()
+		return element(r, spec, t, field(t))
+	})
+}
+
+func element[T any](r *reader, spec []member[T], t *T, f *trace.Field) error {
+	kind := r.src.Kind()
+	f.Offset = r.src.Offset()
+	f.State = trace.Present
+	if kind == canon.Object {
+		err := object(r, spec, t)
+		f.Raw = r.data[f.Offset:r.src.Offset()]
+		return err
+	}
+	span, err := r.src.Skip()
+	if err != nil {
+		return err
+	}
+	f.Raw, f.Offset = r.data[span.Start:span.End], span.Start
+	r.reject(finding.ShapeType, f, "element is %s, not an object", article(kind))
+	return nil
+}
+
+// texts reads a list of strings.
+func texts(r *reader, list *[]trace.Field) error {
+	return r.src.Elements(func(i int) error {
+		kind := r.src.Kind()
+		span, err := r.src.Skip()
+		if err != nil {
+			return err
+		}
+		f := trace.Field{Raw: r.data[span.Start:span.End], Offset: span.Start, State: trace.Present}
+		if kind != canon.String {
+			r.push(step{index: i})
+			r.reject(finding.ShapeType, &f, "element is %s, not a string", article(kind))
+			r.pop()
+		}
+		*list = append(*list, f)
+		return nil
+	})
+}
+
+func article(k canon.Kind) string {
+	switch k {
+	case canon.Object, canon.Array:
+		return "an " + k.String()
+	case canon.Null:
+		return "null"
+	}
+	return "a " + k.String()
+}
+
+// The checks that rows of a schema name.
+
+func nonEmpty[T any](r *reader, _ *T, f *trace.Field) {
+	if len(f.Raw) == len(`""`) {
+		r.reject(finding.ShapeEmpty, f, "%s is empty", r.at[len(r.at)-1].name)
+	}
+}
+
+func version[T any](known string) func(*reader, *T, *trace.Field) {
+	return func(r *reader, _ *T, f *trace.Field) {
+		if !textIs(f, known) {
+			r.reject(finding.ShapeVersion, f, "%s is not %q, the version that is known", r.at[len(r.at)-1].name, known)
+		}
+	}
+}
+
+func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
+	return func(r *reader, _ *T, f *trace.Field) {
+		for _, v := range values {
+			if textIs(f, v) {
+				return
+			}
+		}
+		r.reject(finding.ShapeValue, f, "%s is none of %s", r.at[len(r.at)-1].name, strings.Join(values, ", "))
+	}
+}
+
+// integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
+func integer(r *reader, f *trace.Field, least int64) (int, bool) {
+	n, ok := canon.Integer(f.Raw)
+	if !ok || n < least || int64(int(n)) != n {
+		r.reject(finding.ShapeRange, f, "%s is not an integer of %d or more", r.at[len(r.at)-1].name, least)
+		return 0, false
+	}
+	return int(n), true
+}
+
+// textIs compares a JSON string with a plain ASCII text.
+func textIs(f *trace.Field, want string) bool {
+	if len(f.Raw) == len(want)+2 {
+		return string(f.Raw[1:len(f.Raw)-1]) == want
+	}
+	if !bytes.ContainsRune(f.Raw, '\\') {
+		return false
+	}
+	text, err := canon.Text(f.Raw)
+	return err == nil && string(text) == want
+}

@@ -1,0 +1,269 @@
+package orket
+
+import (
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// The schemas of orket.md §2 and §3 as data, member by member in the order in which Orket writes them. The JSON Schemas
+// in schemas/ say the same, and a test holds both to the same answers.
+
+func text[T any](name string, n need, field func(*T) *trace.Field) member[T] {
+	return member[T]{name: name, need: n, want: canon.String, field: field, check: nonEmpty[T]}
+}
+
+var traceMembers = []member[trace.Trace]{
+	text("run_id", required, func(t *trace.Trace) *trace.Field { return &t.RunID }),
+	text("workflow_id", required, func(t *trace.Trace) *trace.Field { return &t.WorkflowID }),
+	text("memory_snapshot_id", required, func(t *trace.Trace) *trace.Field { return &t.SnapshotID }),
+	{
+		name: "visibility_mode", need: required, want: canon.String,
+		field: func(t *trace.Trace) *trace.Field { return &t.Visibility },
+		check: oneOf[trace.Trace]("off", "read_only", "buffered_write", "live_read_write"),
+	},
+	text("model_config_id", required, func(t *trace.Trace) *trace.Field { return &t.ModelConfigID }),
+	text("policy_set_id", required, func(t *trace.Trace) *trace.Field { return &t.PolicySetID }),
+	{
+		name: "determinism_trace_schema_version", need: required, want: canon.String,
+		field: func(t *trace.Trace) *trace.Field { return &t.SchemaVersion },
+		check: version[trace.Trace](trace.SchemaVersion),
+	},
+	{
+		name: "events", need: required, want: canon.Array,
+		field: func(t *trace.Trace) *trace.Field { return &t.EventList },
+		read: func(r *reader, t *trace.Trace) error {
+			return elements(r, &t.Events, eventMembers,
+				func(e *trace.Event) *trace.Field { return &e.Field }, func(e *trace.Event, i int) { e.Position = i })
+		},
+	},
+	{
+		name: "output", need: required, want: canon.Object,
+		field: func(t *trace.Trace) *trace.Field { return &t.Output.Field },
+		read:  func(r *reader, t *trace.Trace) error { return object(r, outputMembers, &t.Output) },
+	},
+	{
+		name: "issue_id", field: func(t *trace.Trace) *trace.Field { return new(trace.Field) },
+		check: func(_ *reader, t *trace.Trace, _ *trace.Field) { t.Foreign = true },
+	},
+	{
+		name: "role_id", field: func(t *trace.Trace) *trace.Field { return new(trace.Field) },
+		check: func(_ *reader, t *trace.Trace, _ *trace.Field) { t.Foreign = true },
+	},
+	{
+		name: "metadata", want: canon.Object, field: func(t *trace.Trace) *trace.Field { return new(trace.Field) },
+		read: func(r *reader, t *trace.Trace) error {
+			return object(r, metadataMembers, &metadata{truncated: &t.Truncated})
+		},
+	},
+	{
+		name: "model_config", want: canon.Object,
+		field: func(t *trace.Trace) *trace.Field { return &t.ModelConfig },
+	},
+	{
+		name: "commit", want: canon.Object,
+		field: func(t *trace.Trace) *trace.Field { return &t.Commit.Field },
+		read:  readCommit,
+	},
+}
+
+var eventMembers = []member[trace.Event]{
+	text("event_id", required, func(e *trace.Event) *trace.Field { return &e.ID }),
+	{
+		name: "index", need: required, want: canon.Number,
+		field: func(e *trace.Event) *trace.Field { return &e.IndexField },
+		check: func(r *reader, e *trace.Event, f *trace.Field) { e.Index, _ = integer(r, f, 0) },
+	},
+	text("role", required, func(e *trace.Event) *trace.Field { return &e.Role }),
+	text("interceptor", required, func(e *trace.Event) *trace.Field { return &e.Interceptor }),
+	text("decision_type", required, func(e *trace.Event) *trace.Field { return &e.Decision }),
+	{
+		name: "tool_calls", need: required, want: canon.Array,
+		field: func(e *trace.Event) *trace.Field { return &e.CallList },
+		read: func(r *reader, e *trace.Event) error {
+			return elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil)
+		},
+	},
+	{
+		name: "guardrails_triggered", need: required, want: canon.Array,
+		field: func(e *trace.Event) *trace.Field { return &e.GuardrailList },
+		read:  func(r *reader, e *trace.Event) error { return texts(r, &e.Guardrails) },
+	},
+	{
+		name: "retrieval_event_ids", need: required, want: canon.Array,
+		field: func(e *trace.Event) *trace.Field { return &e.LinkList },
+		read:  func(r *reader, e *trace.Event) error { return texts(r, &e.Links) },
+	},
+}
+
+var callMembers = []member[trace.Call]{
+	text("tool_name", required, func(c *trace.Call) *trace.Field { return &c.Name }),
+	{
+		name: "tool_profile_id", want: canon.String,
+		field: func(c *trace.Call) *trace.Field { return &c.ProfileID },
+	},
+	text("tool_profile_version", required, func(c *trace.Call) *trace.Field { return &c.ProfileVersion }),
+	{
+		name: "normalized_args", need: required, want: canon.Object,
+		field: func(c *trace.Call) *trace.Field { return &c.Args },
+	},
+	{
+		name: "normalization_version", need: required, want: canon.String,
+		field: func(c *trace.Call) *trace.Field { return &c.Normalization },
+		check: version[trace.Call](trace.NormalizationVersion),
+	},
+	text("tool_result_fingerprint", required, func(c *trace.Call) *trace.Field { return &c.Result }),
+	text("side_effect_fingerprint", nullable, func(c *trace.Call) *trace.Field { return &c.SideEffect }),
+	{
+		name: "args", want: canon.Object,
+		field: func(c *trace.Call) *trace.Field { return &c.RawArgs },
+	},
+	{name: "result", field: func(c *trace.Call) *trace.Field { return &c.RawResult }},
+	{name: "side_effects", field: func(c *trace.Call) *trace.Field { return &c.RawSideEffect }},
+}
+
+var outputMembers = []member[trace.Output]{
+	text("output_type", required, func(o *trace.Output) *trace.Field { return &o.Type }),
+	text("output_shape_hash", required, func(o *trace.Output) *trace.Field { return &o.ShapeHash }),
+	{
+		name: "normalization_version", need: required, want: canon.String,
+		field: func(o *trace.Output) *trace.Field { return &o.Normalization },
+		check: version[trace.Output](trace.NormalizationVersion),
+	},
+	{
+		name: "structure", want: canon.Object,
+		field: func(o *trace.Output) *trace.Field { return &o.Structure },
+	},
+}
+
+// metadata holds the one member of a metadata object that a rule reads.
+type metadata struct{ truncated *trace.Field }
+
+var metadataMembers = []member[metadata]{
+	{name: "truncated", want: canon.Bool, field: func(m *metadata) *trace.Field { return m.truncated }},
+}
+
+var commitMembers = []member[trace.Commit]{
+	{
+		name: "buffer_state", need: required, want: canon.String,
+		field: func(c *trace.Commit) *trace.Field { return &c.State },
+		check: oneOf[trace.Commit]("buffer_open", "commit_pending", "commit_applied", "commit_aborted"),
+	},
+	{
+		name: "reason_code", need: nullable, want: canon.String,
+		field: func(c *trace.Commit) *trace.Field { return &c.Reason },
+		check: oneOf[trace.Commit]("policy_rejected", "validation_failed", "storage_apply_failed", "payload_mismatch"),
+	},
+	text("commit_id", required, func(c *trace.Commit) *trace.Field { return &c.ID }),
+	text("commit_payload_fingerprint", required, func(c *trace.Commit) *trace.Field { return &c.Payload }),
+	{
+		name: "writes", want: canon.Array,
+		field: func(c *trace.Commit) *trace.Field { return &c.Writes },
+	},
+}
+
+// readCommit holds the abort reason to the state: it is there exactly when the buffer was aborted (CONTRACT M3).
+func readCommit(r *reader, t *trace.Trace) error {
+	c := &t.Commit
+	if err := object(r, commitMembers, c); err != nil || !c.State.Ok() {
+		return err
+	}
+	r.push(step{name: "reason_code"})
+	defer r.pop()
+	switch aborted := textIs(&c.State, "commit_aborted"); {
+	case aborted && c.Reason.Missing():
+		r.note(finding.ShapeMissing, nil, "reason_code is missing, and the buffer was aborted")
+	case !aborted && !c.Reason.Missing():
+		r.reject(finding.ShapeValue, &c.Reason, "reason_code is given, and the buffer was not aborted")
+	}
+	return nil
+}
+
+var rowMembers = []member[trace.Row]{
+	text("retrieval_event_id", required, func(w *trace.Row) *trace.Field { return &w.ID }),
+	text("run_id", required, func(w *trace.Row) *trace.Field { return &w.RunID }),
+	text("event_id", required, func(w *trace.Row) *trace.Field { return &w.EventID }),
+	text("policy_id", required, func(w *trace.Row) *trace.Field { return &w.PolicyID }),
+	text("policy_version", required, func(w *trace.Row) *trace.Field { return &w.PolicyVersion }),
+	{
+		name: "query_normalization_version", need: required, want: canon.String,
+		field: func(w *trace.Row) *trace.Field { return &w.QueryNormalization },
+		check: queryVersion,
+	},
+	text("query_fingerprint", required, func(w *trace.Row) *trace.Field { return &w.QueryFingerprint }),
+	text("retrieval_mode", required, func(w *trace.Row) *trace.Field { return &w.Mode }),
+	{
+		name: "candidate_count", need: required, want: canon.Number,
+		field: func(w *trace.Row) *trace.Field { return &w.CandidateCount },
+		check: func(r *reader, _ *trace.Row, f *trace.Field) { integer(r, f, 0) },
+	},
+	{
+		name: "selected_records", need: required, want: canon.Array,
+		field: func(w *trace.Row) *trace.Field { return &w.RecordList },
+		read: func(r *reader, w *trace.Row) error {
+			return elements(r, &w.Records, recordMembers,
+				func(c *trace.Record) *trace.Field { return &c.Field }, func(c *trace.Record, i int) { c.Position = i })
+		},
+	},
+	{
+		name: "applied_filters", need: required, want: canon.Object,
+		field: func(w *trace.Row) *trace.Field { return &w.Filters },
+	},
+	{
+		name: "retrieval_trace_schema_version", need: required, want: canon.String,
+		field: func(w *trace.Row) *trace.Field { return &w.SchemaVersion },
+		check: version[trace.Row](trace.RetrievalSchemaVersion),
+	},
+	{
+		name: "order", want: canon.String,
+		field: func(w *trace.Row) *trace.Field { return &w.Order },
+		check: oneOf[trace.Row](trace.OrderScoreID, trace.OrderScoreCreated, trace.OrderScoreConfidence, trace.OrderID),
+	},
+}
+
+// queryVersion warns of a query normalisation that is not ours: its fingerprints can only be compared as text.
+func queryVersion(r *reader, w *trace.Row, f *trace.Field) {
+	nonEmpty(r, w, f)
+	if f.Ok() && !textIs(f, trace.NormalizationVersion) {
+		r.note(finding.ShapeQueryVersion, f, "query_normalization_version is not %s", trace.NormalizationVersion)
+	}
+}
+
+var recordMembers = []member[trace.Record]{
+	text("record_id", required, func(c *trace.Record) *trace.Field { return &c.ID }),
+	text("record_type", required, func(c *trace.Record) *trace.Field { return &c.Type }),
+	{
+		name: "score", need: required, want: canon.Number,
+		field: func(c *trace.Record) *trace.Field { return &c.Score },
+	},
+	{
+		name: "rank", need: required, want: canon.Number,
+		field: func(c *trace.Record) *trace.Field { return &c.RankField },
+		check: func(r *reader, c *trace.Record, f *trace.Field) { c.Rank, _ = integer(r, f, 1) },
+	},
+}
+
+// retrievalMembers are those of the object that wraps the rows.
+var retrievalMembers = []member[trace.Retrieval]{
+	{
+		name: "events", need: required, want: canon.Array,
+		field: func(t *trace.Retrieval) *trace.Field { return &t.RowList },
+		read:  readRows,
+	},
+	{
+		name: "retrieval_trace_schema_version", want: canon.String,
+		field: func(t *trace.Retrieval) *trace.Field { return &t.SchemaVersion },
+		check: version[trace.Retrieval](trace.RetrievalSchemaVersion),
+	},
+	{
+		name: "metadata", want: canon.Object, field: func(t *trace.Retrieval) *trace.Field { return new(trace.Field) },
+		read: func(r *reader, t *trace.Retrieval) error {
+			return object(r, metadataMembers, &metadata{truncated: &t.Truncated})
+		},
+	},
+}
+
+func readRows(r *reader, t *trace.Retrieval) error {
+	return elements(r, &t.Rows, rowMembers,
+		func(w *trace.Row) *trace.Field { return &w.Field }, func(w *trace.Row, i int) { w.Position = i })
+}

@@ -1,0 +1,124 @@
+package equiv
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// cascade marks every difference since the mark as following from an earlier one (CONTRACT E11).
+func (c *comparer) cascade(mark int) {
+	for i := mark; i < c.mark(); i++ {
+		if c.result.Findings[i].Severity == finding.Error {
+			c.result.Findings[i].Class = finding.Cascade
+		}
+	}
+}
+
+// neverCompared is what no rule looks at, for the report's list of what was left out.
+var neverCompared = []finding.Ignored{
+	{What: "run_id, event_id, retrieval_event_id", Reason: "run-local linkage: compared by what it links (CONTRACT W)"},
+	{What: "scores, record types, candidate counts, filters", Reason: "logged, not compared: differences are notes (CONTRACT E6)"},
+	{What: "members that the schema does not name", Reason: "additive within v1"},
+}
+
+// conclude classifies the findings, applies the flags that ignore some, orders the rest and names the root.
+func (c *comparer) conclude() {
+	r := &c.result
+	if c.shift != nil {
+		for i := range r.Findings {
+			f := &r.Findings[i]
+			if f.EventIndex != finding.NoEvent && f.Code != finding.EquivEventCount && f.Severity == finding.Error &&
+				strings.HasPrefix(f.Rule(), "E") && c.shift(f.EventIndex) {
+				f.Class = finding.Cascade // E11: anything at an index that the alignment shifts
+			}
+		}
+	}
+	r.Ignored = append(r.Ignored, neverCompared...)
+	for _, what := range c.o.Ignore {
+		r.Ignored = append(r.Ignored, ignore(r, what))
+	}
+	finding.Sort(r.Findings)
+	r.Judge(true)
+	r.NameRoot()
+	c.showContext()
+	if c.o.Timeline {
+		r.Timeline = append(rows("left", c.leftEvents, true), rows("right", c.rightEvents, true)...)
+	}
+}
+
+// ignore takes the findings with a code, or at or below a pointer, out of the verdict and says how many there were.
+func ignore(r *finding.Result, what string) finding.Ignored {
+	kept := r.Findings[:0]
+	out := finding.Ignored{What: what, Reason: "--ignore"}
+	for _, f := range r.Findings {
+		if matches(f, what) {
+			out.Count++
+			continue
+		}
+		kept = append(kept, f)
+	}
+	r.Findings = kept
+	return out
+}
+
+func matches(f finding.Finding, what string) bool {
+	if !strings.HasPrefix(what, "/") {
+		return string(f.Code) == what
+	}
+	return below(f.Pointer, what) || below(f.RightPointer, what)
+}
+
+// below says that a pointer is pattern or lies under it; the token * stands for any one token.
+func below(pointer, pattern string) bool {
+	have, want := strings.Split(pointer, "/"), strings.Split(pattern, "/")
+	if len(have) < len(want) {
+		return false
+	}
+	for i, token := range want {
+		if token != "*" && token != have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// around is the number of events shown before and after the root.
+const around = 2
+
+// showContext adds the events around the root finding, of both sides.
+func (c *comparer) showContext() {
+	for _, f := range c.result.Findings {
+		if f.Class != finding.Root || f.EventIndex == finding.NoEvent {
+			continue
+		}
+		c.result.Context = append(rows("left", window(c.leftEvents, f.EventIndex), false), rows("right", window(c.rightEvents, f.EventIndex), false)...)
+	}
+}
+
+func window(events []*trace.Event, index int) []*trace.Event {
+	from, to := max(0, index-around), min(len(events), index+around+1)
+	if from >= to {
+		return nil
+	}
+	return events[from:to]
+}
+
+func rows(side string, events []*trace.Event, digest bool) []finding.Row {
+	out := make([]finding.Row, len(events))
+	for i, e := range events {
+		out[i] = finding.Row{
+			Side: side, Index: e.Index, Role: e.Role.Text(), Decision: e.Interceptor.Text() + "/" + e.Decision.Text(),
+		}
+		for j := range e.Calls {
+			out[i].Tools = append(out[i].Tools, e.Calls[j].Name.Text())
+		}
+		if digest {
+			key := e.Key()
+			out[i].Digest = hex.EncodeToString(key[:])
+		}
+	}
+	return out
+}

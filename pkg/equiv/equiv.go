@@ -1,0 +1,187 @@
+// Package equiv compares two recorded runs, event index by event index (CONTRACT E1–E11).
+package equiv
+
+import (
+	"fmt"
+
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// Side is one of the two runs, with what verify found in it.
+type Side struct {
+	Trace    *trace.Trace
+	Findings []finding.Finding
+}
+
+// Options say how two runs are compared. The zero value applies the contract and nothing else.
+type Options struct {
+	Profiles trace.Profiles // re-normalise arguments and recompute fingerprints where preimages are there
+	Ignore   []string       // reason codes, or JSON Pointers (a pointer covers what is below it, * stands for one token)
+	Timeline bool           // add one row an event and side to the result
+}
+
+// Compare gives the result of comparing two runs: verdict, findings with the root first, checks and alignment.
+// The result has no name and no inputs yet.
+func Compare(left, right Side, o Options) finding.Result {
+	c := &comparer{left: left.Trace, right: right.Trace, o: o}
+	c.leftResults, c.rightResults = c.left.Results(), c.right.Results()
+	c.takeOver("E1.left", left)
+	c.takeOver("E1.right", right)
+	compareEligibility(c)
+	if c.knownVersions() {
+		compareEvents(c)
+		compareRetrievals(c)
+		compareOutputs(c)
+		compareCommits(c)
+	}
+	c.result.Checks = append(c.result.Checks, finding.Check{
+		ID: "E10", Status: finding.NotChecked, Count: 1, Reason: "these runs never recorded prompts, gates and states",
+	})
+	c.conclude()
+	return c.result
+}
+
+// comparer collects what the rules see of two runs.
+type comparer struct {
+	left, right  *trace.Trace
+	o            Options
+	leftEvents   []*trace.Event // by index; nil where a side's events cannot be ordered
+	rightEvents  []*trace.Event
+	leftResults  *trace.Results
+	rightResults *trace.Results
+	shift        func(index int) bool // says that the alignment shifts an index
+	result       finding.Result
+}
+
+// takeOver makes a side's violations findings of the comparison (CONTRACT E1). A file over the size cap is a whole
+// file all the same, so V4 is a warning here.
+func (c *comparer) takeOver(id string, side Side) {
+	status := finding.Passed
+	for _, f := range side.Findings {
+		if f.Severity == finding.Note || f.Rule() == "V6" {
+			continue
+		}
+		if f.Rule() == "V4" {
+			f.Severity = finding.Warning
+		}
+		if f.Severity == finding.Error {
+			status = finding.Failed
+		}
+		c.result.Findings = append(c.result.Findings, f)
+	}
+	c.result.Checks = append(c.result.Checks, finding.Check{ID: id, Status: status, Count: 1})
+}
+
+// knownVersions says that both sides follow the rules below: those of a version that is stated and not known, or that
+// the sides state differently, are others (CONTRACT E1).
+func (c *comparer) knownVersions() bool {
+	if c.left.SchemaVersion.State != trace.Malformed && c.right.SchemaVersion.State != trace.Malformed {
+		return true
+	}
+	for _, id := range []string{"E3", "E4", "E5", "E6", "E7", "E8", "E9"} {
+		c.tally(id, finding.NotChecked, "the schema version of a side is not known")
+	}
+	return false
+}
+
+// tally counts one outcome of a rule.
+func (c *comparer) tally(id string, status finding.Status, reason string) {
+	checks := c.result.Checks
+	for i := range checks {
+		if checks[i].ID == id && checks[i].Status == status && checks[i].Reason == reason {
+			checks[i].Count++
+			return
+		}
+	}
+	c.result.Checks = append(checks, finding.Check{ID: id, Status: status, Count: 1, Reason: reason})
+}
+
+// hold tallies a rule as passed unless it has reported a difference since the mark.
+func (c *comparer) hold(id string, mark int) {
+	for _, f := range c.result.Findings[mark:] {
+		if f.Severity == finding.Error && f.Rule() == id {
+			c.tally(id, finding.Failed, "")
+			return
+		}
+	}
+	c.tally(id, finding.Passed, "")
+}
+
+func (c *comparer) mark() int { return len(c.result.Findings) }
+
+// place is where a rule looks on both sides.
+type place struct {
+	index                   int
+	subject                 string
+	leftFile, rightFile     string
+	leftPointer, rightPoint string
+}
+
+// at gives the place of a pointer in both traces.
+func (c *comparer) at(index int, left, right string) place {
+	return place{index: index, leftFile: c.left.Path, rightFile: c.right.Path, leftPointer: left, rightPoint: right}
+}
+
+// member gives the place of a member of both values.
+func (p place) member(name string) place {
+	p.leftPointer += "/" + name
+	p.rightPoint += "/" + name
+	return p
+}
+
+// report adds a difference. The slices are spans of the inputs, never copies.
+func (c *comparer) report(code finding.Code, p place, left, right []byte, format string, args ...any) *finding.Finding {
+	f := finding.New(code)
+	f.EventIndex, f.Subject = p.index, p.subject
+	f.Artifact, f.Pointer = p.leftFile, p.leftPointer
+	f.RightArtifact, f.RightPointer = p.rightFile, p.rightPoint
+	f.Expected, f.Actual = left, right
+	f.Detail = format
+	if len(args) > 0 {
+		f.Detail = fmt.Sprintf(format, args...)
+	}
+	f.Hint = finding.Lookup(code).Action
+	c.result.Findings = append(c.result.Findings, f)
+	return &c.result.Findings[len(c.result.Findings)-1]
+}
+
+// different compares one field of both sides; a field that is not well formed on both is never compared (CONTRACT E1).
+func (c *comparer) different(code finding.Code, p place, left, right trace.Field) bool {
+	if !left.Ok() || !right.Ok() || left.Same(right) {
+		return false
+	}
+	c.report(code, p, left.Raw, right.Raw, "%s", finding.Lookup(code).Title)
+	return true
+}
+
+// eligibility holds what two comparable runs have in common (CONTRACT E2).
+var eligibility = []struct {
+	name  string
+	field func(*trace.Trace) trace.Field
+}{
+	{"workflow_id", func(t *trace.Trace) trace.Field { return t.WorkflowID }},
+	{"model_config_id", func(t *trace.Trace) trace.Field { return t.ModelConfigID }},
+	{"policy_set_id", func(t *trace.Trace) trace.Field { return t.PolicySetID }},
+	{"memory_snapshot_id", func(t *trace.Trace) trace.Field { return t.SnapshotID }},
+	{"visibility_mode", func(t *trace.Trace) trace.Field { return t.Visibility }},
+	{"determinism_trace_schema_version", func(t *trace.Trace) trace.Field { return t.SchemaVersion }},
+}
+
+// compareEligibility applies E2: another identity makes runs not comparable, and the rest is still reported.
+func compareEligibility(c *comparer) {
+	for _, e := range eligibility {
+		mark := c.mark()
+		left, right := e.field(c.left), e.field(c.right)
+		stated := left.State == trace.Present || left.State == trace.Malformed && e.name == "determinism_trace_schema_version"
+		if !stated || right.State == trace.Absent || right.State == trace.Null {
+			c.tally("E2", finding.NotChecked, e.name+" is missing or malformed on a side")
+			continue
+		}
+		if !left.Same(right) {
+			p := c.at(finding.NoEvent, "/"+e.name, "/"+e.name)
+			c.report(finding.EquivIdentity, p, left.Raw, right.Raw, "%s differs: the runs are not comparable", e.name)
+		}
+		c.hold("E2", mark)
+	}
+}

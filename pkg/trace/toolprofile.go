@@ -1,0 +1,95 @@
+package trace
+
+import (
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+)
+
+// ToolProfileSchema names the format of a tool profile.
+const ToolProfileSchema = "memory.tool_profile.v1"
+
+// ToolProfile says which fields of a tool's arguments, results and side effects are compared (CONTRACT D1, D2).
+// An entry is a top-level name, or an RFC 6901 pointer when it starts with "/"; "*" alone selects the value itself.
+type ToolProfile struct {
+	Path        string
+	Name        string
+	Version     string
+	Args        []string
+	Result      []string
+	SideEffects []string
+	Datetimes   []string // CONTRACT C8: entries of the same form
+	Decimals    *int     // CONTRACT C5: 0…15, nil for 6
+}
+
+// Profiles is a set of tool profiles.
+type Profiles []ToolProfile
+
+// For gives the profile for a tool as recorded under a version. Where the set does not hold that version and holds
+// exactly one of the tool, that one is the override that was asked for (CONTRACT R1).
+func (ps Profiles) For(tool, version string) (*ToolProfile, bool) {
+	var only *ToolProfile
+	count := 0
+	for i := range ps {
+		if ps[i].Name != tool {
+			continue
+		}
+		if ps[i].Version == version {
+			return &ps[i], true
+		}
+		only = &ps[i]
+		count++
+	}
+	return only, count == 1
+}
+
+// Select gives the canonical bytes of the fields that entries select from a JSON value (CONTRACT D1): an object keyed
+// by the entries as written. What is absent stays absent, and a value that is no object has no fields.
+// Errors are those of canonicalising the value.
+func (p *ToolProfile) Select(raw []byte, entries []string) ([]byte, error) {
+	normal, err := canon.AppendForm(nil, raw, canon.Form{Decimals: p.Decimals, Datetimes: p.Datetimes})
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == 1 && entries[0] == "*" {
+		return normal, nil
+	}
+	value, err := canon.Parse(normal)
+	if err != nil {
+		return nil, err
+	}
+	selection := []byte{'{'}
+	for _, entry := range entries {
+		field, ok := selectField(value, entry)
+		if !ok {
+			continue
+		}
+		if len(selection) > 1 {
+			selection = append(selection, ',')
+		}
+		selection = canon.Quote(selection, []byte(entry))
+		selection = append(selection, ':')
+		selection = append(selection, field.Raw()...)
+	}
+	return canon.AppendForm(nil, append(selection, '}'), canon.Form{Decimals: p.Decimals})
+}
+
+func selectField(value canon.Value, entry string) (canon.Value, bool) {
+	if strings.HasPrefix(entry, "/") {
+		return value.At(entry)
+	}
+	return value.Get(entry)
+}
+
+// Fingerprint gives the digest of the selection (CONTRACT D2).
+func (p *ToolProfile) Fingerprint(raw []byte, entries []string) (string, error) {
+	selection, err := p.Select(raw, entries)
+	if err != nil {
+		return "", err
+	}
+	sum, err := canon.Digest(canon.Raw, selection)
+	if err != nil {
+		return "", err
+	}
+	return sum.Hex(), nil
+}

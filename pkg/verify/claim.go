@@ -1,0 +1,138 @@
+package verify
+
+import (
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// identity is one field of the envelope that a deterministic claim rests on.
+type identity struct {
+	name  string
+	field func(*trace.Trace) trace.Field
+}
+
+var identities = []identity{
+	{"run_id", func(t *trace.Trace) trace.Field { return t.RunID }},
+	{"workflow_id", func(t *trace.Trace) trace.Field { return t.WorkflowID }},
+	{"memory_snapshot_id", func(t *trace.Trace) trace.Field { return t.SnapshotID }},
+	{"model_config_id", func(t *trace.Trace) trace.Field { return t.ModelConfigID }},
+	{"policy_set_id", func(t *trace.Trace) trace.Field { return t.PolicySetID }},
+}
+
+// sentinelWorkflow is what Orket writes when nobody names the workflow (orket.md §2).
+const sentinelWorkflow = "turn_executor"
+
+func unknown(text string) bool { return strings.HasPrefix(text, "unknown") }
+
+// V3: no identity and no tool_profile_version is unknown. Missing and empty ones are V1's findings.
+func checkIdentities(c *checker, id string) {
+	t := c.t
+	mark := c.mark()
+	for _, i := range identities {
+		f := i.field(t)
+		if text := f.Text(); unknown(text) {
+			c.report(finding.ClaimUnknown, t.Path, "/"+i.name, finding.NoEvent, "%s is a placeholder", i.name).Actual = finding.Value(f.Raw)
+		} else if i.name == "workflow_id" && text == sentinelWorkflow {
+			c.report(finding.ClaimSentinel, t.Path, "/"+i.name, finding.NoEvent, "%s is the runtime's default", i.name).Actual = finding.Value(f.Raw)
+		}
+	}
+	for i := range t.Events {
+		e := &t.Events[i]
+		for j := range e.Calls {
+			version := e.Calls[j].ProfileVersion
+			if !unknown(version.Text()) {
+				continue
+			}
+			pointer, subject, index := place(e, j)
+			found := c.report(finding.ClaimUnknown, t.Path, pointer+"/tool_profile_version", index, "tool_profile_version is a placeholder")
+			found.Subject, found.Actual = subject, finding.Value(version.Raw)
+		}
+	}
+	c.hold(id, mark)
+}
+
+// V3: only off, read_only and buffered_write fix what a run saw.
+func checkLive(c *checker, id string) {
+	mark := c.mark()
+	if c.t.Visibility.Text() == "live_read_write" {
+		c.report(finding.ClaimLive, c.t.Path, "/visibility_mode", finding.NoEvent, "the run read and wrote live memory")
+	}
+	c.hold(id, mark)
+}
+
+// V3, D4: a seed, or a recorded provider guarantee, where the model configuration is there.
+func checkSeed(c *checker, id string) {
+	config, ok := modelConfig(c.t)
+	if !ok {
+		c.tally(id, finding.NotChecked, "no model_config in the trace")
+		return
+	}
+	mark := c.mark()
+	seed, seeded := config.Get("seed")
+	seeded = seeded && seed.Kind() != canon.Null
+	unseeded, stated := config.Get("stochastic_unseeded")
+	stated = stated && string(unseeded.Raw()) == "true"
+	guarantee, guaranteed := config.Get(providerGuarantee)
+	guaranteed = guaranteed && guarantee.Kind() == canon.String && len(guarantee.Raw()) > len(`""`)
+	switch {
+	case seeded && stated:
+		c.report(finding.ClaimUnseeded, c.t.Path, "/model_config/stochastic_unseeded", finding.NoEvent,
+			"the model configuration has a seed and says that it has none")
+	case !seeded && !guaranteed:
+		c.report(finding.ClaimUnseeded, c.t.Path, "/model_config", finding.NoEvent,
+			"the model configuration has no seed and records no %s", providerGuarantee)
+	}
+	c.hold(id, mark)
+}
+
+// V3: no truncation marker.
+func checkTruncation(c *checker, id string) {
+	mark := c.mark()
+	if isTrue(c.t.Truncated) {
+		c.report(finding.ClaimTruncated, c.t.Path, "/metadata/truncated", finding.NoEvent, "the trace is marked as truncated")
+	}
+	if r := c.t.Retrieval; r != nil && isTrue(r.Truncated) {
+		c.report(finding.ClaimTruncated, r.Path, "/metadata/truncated", finding.NoEvent, "the retrieval trace is marked as truncated")
+	}
+	c.hold(id, mark)
+}
+
+// V3: every contract version that the claim rests on is logged. Versions that are there and unknown are V1's findings.
+func checkVersions(c *checker, id string) {
+	missing := c.t.SchemaVersion.Missing()
+	r := c.t.Retrieval
+	for i := 0; r != nil && i < len(r.Rows); i++ {
+		missing = missing || r.Rows[i].SchemaVersion.Missing()
+	}
+	if missing {
+		c.tally(id, finding.Failed, "a schema version is missing")
+		return
+	}
+	c.tally(id, finding.Passed, "")
+}
+
+// V4: strictly above the cap a file must say that it was truncated.
+func checkSize(c *checker, id string) {
+	limit := c.o.MaxBytes
+	if limit <= 0 {
+		limit = DefaultMaxBytes
+	}
+	mark := c.mark()
+	c.capped(c.t.Path, c.t.Size, limit, c.t.Truncated)
+	if r := c.t.Retrieval; r != nil {
+		c.capped(r.Path, r.Size, limit, r.Truncated)
+	}
+	c.hold(id, mark)
+}
+
+func (c *checker) capped(path string, size, limit int64, truncated trace.Field) {
+	if size > limit && !isTrue(truncated) {
+		c.report(finding.SizeOverCap, path, "/metadata/truncated", finding.NoEvent,
+			"the file has %d bytes, more than %d, and metadata.truncated is not true", size, limit)
+	}
+}
+
+func isTrue(f trace.Field) bool { return f.Ok() && string(f.Raw) == "true" }

@@ -1,0 +1,243 @@
+package verify
+
+import (
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// claim is one stored digest, and where it stands.
+type claim struct {
+	id       string
+	path     string
+	pointer  string
+	subject  string
+	event    int
+	stated   trace.Field
+	preimage []byte // nil: not checked, for this reason
+	reason   string
+	lenient  string // not empty: a mismatch is not checked, for this reason
+	hint     string
+}
+
+// check recomputes a claim (CONTRACT V5, C10). A foreign runtime may have a canonical form of its own: a match under it
+// passes and is noted; in a native trace only json-v1 is right.
+func (c *checker) check(k claim) {
+	c.cover.Claims++
+	if _, ok := canon.ParseDigest(k.stated.Text()); !ok {
+		c.found(k, finding.DigestOpaque, "the fingerprint is no SHA-256 digest: compared as text, never recomputed").
+			Actual = finding.Value(k.stated.Raw)
+		c.tally(k.id, finding.NotChecked, "fingerprint is no SHA-256 digest")
+		return
+	}
+	if k.preimage == nil {
+		c.tally(k.id, finding.NotChecked, k.reason)
+		return
+	}
+	outcome := canon.Claim{Profile: canon.JSONv1, Encoding: canon.Hex, Preimage: k.preimage, Stated: k.stated.Text(), Pointer: k.pointer}.Check()
+	switch {
+	case outcome.Status == canon.ClaimPassed:
+		c.passed(k, canon.JSONv1)
+	case outcome.Status == canon.ClaimFailed && outcome.Matched == canon.PySorted && c.t.Foreign:
+		c.passed(k, canon.PySorted)
+	case outcome.Status == canon.ClaimFailed && k.lenient == "":
+		c.cover.Checked++
+		f := c.found(k, finding.DigestMismatch, "the stored digest does not match its preimage"+matches(outcome))
+		f.Expected, f.Actual = finding.Value(k.stated.Raw), quoted(outcome.Computed)
+		if k.hint != "" {
+			f.Hint = k.hint
+		}
+		c.tally(k.id, finding.Failed, "")
+	case outcome.Status == canon.ClaimFailed:
+		c.tally(k.id, finding.NotChecked, k.lenient)
+	default:
+		c.tally(k.id, finding.NotChecked, outcome.Reason)
+	}
+}
+
+func (c *checker) passed(k claim, p canon.Profile) {
+	c.cover.Checked++
+	if p == canon.JSONv1 {
+		c.tally(k.id, finding.Passed, "")
+		return
+	}
+	c.found(k, finding.DigestOtherProfile, "the stored digest matches under "+p.String())
+	c.tally(k.id, finding.Passed, "matches under "+p.String())
+}
+
+func (c *checker) found(k claim, code finding.Code, detail string) *finding.Finding {
+	f := c.report(code, k.path, k.pointer, k.event, "%s", detail)
+	f.Subject = k.subject
+	return f
+}
+
+func matches(o canon.Outcome) string {
+	if o.Matched == canon.JSONv1 {
+		return ""
+	}
+	return "; it matches under " + o.Matched.String()
+}
+
+func quoted(text string) finding.Value { return canon.Quote(nil, []byte(text)) }
+
+// eachCall visits every call that is an object.
+func (c *checker) eachCall(visit func(e *trace.Event, j int, call *trace.Call)) {
+	for i := range c.t.Events {
+		e := &c.t.Events[i]
+		for j := range e.Calls {
+			if e.Calls[j].Ok() {
+				visit(e, j, &e.Calls[j])
+			}
+		}
+	}
+}
+
+// callClaim states a claim about one field of a call.
+func (c *checker) callClaim(id, field string, e *trace.Event, j int, stated trace.Field) claim {
+	pointer, subject, index := place(e, j)
+	return claim{id: id, path: c.t.Path, pointer: pointer + "/" + field, subject: subject, event: index, stated: stated}
+}
+
+// D1: normalized_args are the profile's selection of the raw arguments.
+func checkArguments(c *checker, id string) {
+	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
+		if !call.RawArgs.Ok() || !call.Args.Ok() {
+			if call.Args.Ok() {
+				c.tally(id, finding.NotChecked, "no raw args in the trace")
+			}
+			return
+		}
+		profile, ok := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+		if !ok {
+			if call.RawArgs.Same(call.Args) {
+				c.tally(id, finding.Passed, "")
+				return
+			}
+			c.tally(id, finding.NotChecked, noProfile)
+			return
+		}
+		selection, err := profile.Select(call.RawArgs.Raw, profile.Args)
+		if err != nil {
+			c.tally(id, finding.NotChecked, err.Error())
+			return
+		}
+		if canon.Equal(selection, call.Args.Raw, canon.Form{Decimals: profile.Decimals}) {
+			c.tally(id, finding.Passed, "")
+			return
+		}
+		k := c.callClaim(id, "normalized_args", e, j, call.Args)
+		f := c.found(k, finding.DigestArguments, "normalized_args are not what the profile selects")
+		f.Expected, f.Actual = selection, finding.Value(call.Args.Raw)
+		c.tally(id, finding.Failed, "")
+	})
+}
+
+const (
+	noPreimage = "no preimage in the artifact"
+	noProfile  = "no tool profile given for the tool (--profiles)"
+)
+
+// D2: tool_result_fingerprint is the digest of the profile's selection of the result.
+func checkResults(c *checker, id string) {
+	results := c.t.Results()
+	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
+		if !call.Result.Ok() {
+			return
+		}
+		k := c.callClaim(id, "tool_result_fingerprint", e, j, call.Result)
+		raw, doubt := results.Of(e, call)
+		k.lenient = doubt
+		switch {
+		case call.RawResult.Ok():
+			c.resultPreimage(&k, call)
+		case raw != nil && canon.Valid(raw) != nil:
+			k.reason = "the tool result file is no strict JSON"
+		case raw != nil:
+			k.preimage = raw
+		case e.Interceptor.Text() == trace.BeforeTool:
+			k.reason = "recorded before the tool ran"
+		default:
+			k.reason = noPreimage
+		}
+		c.check(k)
+	})
+}
+
+// resultPreimage applies the tool profile to a recorded result; without one the result as a whole is the preimage.
+func (c *checker) resultPreimage(k *claim, call *trace.Call) {
+	profile, ok := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+	if !ok {
+		k.preimage = call.RawResult.Raw
+		k.hint = "If the tool's profile selects fields of the result, give it with --profiles."
+		return
+	}
+	k.selected(profile, call.RawResult.Raw, profile.Result)
+}
+
+func (k *claim) selected(profile *trace.ToolProfile, raw []byte, entries []string) {
+	selection, err := profile.Select(raw, entries)
+	if err != nil {
+		k.reason = err.Error()
+		return
+	}
+	k.preimage = selection
+}
+
+// D2: side_effect_fingerprint is required exactly where the profile lists fields.
+func checkSideEffects(c *checker, id string) {
+	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
+		profile, known := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+		k := c.callClaim(id, "side_effect_fingerprint", e, j, call.SideEffect)
+		if known && e.Interceptor.Text() != trace.BeforeTool {
+			if asked := len(profile.SideEffects) > 0; asked == call.SideEffect.Missing() {
+				detail := "the profile lists side-effect fields and the call has no fingerprint"
+				if !asked {
+					detail = "the call has a side-effect fingerprint and the profile lists no fields"
+				}
+				c.found(k, finding.DigestSideEffect, detail)
+				c.tally(id, finding.Failed, "")
+				return
+			}
+		}
+		if !call.SideEffect.Ok() {
+			return
+		}
+		switch {
+		case call.RawSideEffect.State == trace.Absent:
+			k.reason = noPreimage
+		case known:
+			k.selected(profile, call.RawSideEffect.Raw, profile.SideEffects)
+		default:
+			k.preimage = call.RawSideEffect.Raw
+			k.hint = "If the tool's profile selects side-effect fields, give it with --profiles."
+		}
+		c.check(k)
+	})
+}
+
+// D6: a query fingerprint can be recomputed only where the query is recorded, which a single trace never does.
+func checkQueries(c *checker, id string) {
+	r := c.t.Retrieval
+	for i := 0; r != nil && i < len(r.Rows); i++ {
+		if f := r.Rows[i].QueryFingerprint; f.Ok() {
+			c.check(claim{
+				id: id, path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint", event: finding.NoEvent,
+				stated: f, reason: noPreimage,
+			})
+		}
+	}
+}
+
+// D3: output_shape_hash is the digest of the structure.
+func checkOutput(c *checker, id string) {
+	o := c.t.Output
+	if !o.ShapeHash.Ok() {
+		c.tally(id, finding.NotChecked, "output_shape_hash is malformed")
+		return
+	}
+	k := claim{id: id, path: c.t.Path, pointer: "/output/output_shape_hash", event: finding.NoEvent, stated: o.ShapeHash, reason: noPreimage}
+	if o.Structure.Ok() {
+		k.preimage = o.Structure.Raw
+	}
+	c.check(k)
+}
