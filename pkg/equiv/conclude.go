@@ -40,9 +40,7 @@ func (c *comparer) conclude() {
 	for _, what := range c.o.Ignore {
 		r.Ignored = append(r.Ignored, ignore(r, what))
 	}
-	finding.Sort(r.Findings)
 	r.Judge(true)
-	r.NameRoot()
 	c.showContext()
 	if c.o.Timeline {
 		r.Timeline = append(rows("left", c.leftEvents, true), rows("right", c.rightEvents, true)...)

@@ -119,10 +119,12 @@ type Row struct {
 	Digest   string // hex, of what is compared; empty where not computed
 }
 
-// Judge sets the result's verdict from its findings (CONTRACT Z1, E1, E2). In a comparison what would fail one artifact
-// makes the verdict undecided, a difference makes it divergent, and runs that are not comparable are undecided whatever
-// else differs.
+// Judge sorts the findings, sets the verdict from them (CONTRACT Z1, E1, E2) and, in a comparison, names the root.
+// In a comparison what would fail one artifact makes the verdict undecided, a difference makes it divergent, and runs
+// that are not comparable are undecided whatever else differs. An error whose code has no effect is never overlooked:
+// it makes the verdict undecided.
 func (r *Result) Judge(comparison bool) {
+	Sort(r.Findings)
 	var fails, rejects, differs, incomparable bool
 	for _, f := range r.Findings {
 		if f.Severity != Error {
@@ -133,26 +135,29 @@ func (r *Result) Judge(comparison bool) {
 			r.Trouble = true
 		case Fails:
 			fails = true
-		case Rejects:
-			rejects = true
 		case Differs:
 			differs = true
 		case Incomparable:
 			incomparable = true
+		default:
+			rejects = true
 		}
 	}
 	r.Verdict = verdict(comparison, fails, rejects || incomparable || r.Trouble, differs && !incomparable)
+	if comparison {
+		r.nameRoot()
+	}
 }
 
-// NameRoot makes the lowest of the sorted findings that decide the verdict the root (CONTRACT E11).
-func (r *Result) NameRoot() {
+// nameRoot makes the lowest of the sorted findings that decide the verdict the root (CONTRACT E11). A cascade follows
+// from another finding, so it is never the root.
+func (r *Result) nameRoot() {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Severity != Error || r.Verdict == Divergent && Lookup(f.Code).Effect != Differs {
-			continue
+		if f.Severity == Error && f.Class != Cascade && (r.Verdict != Divergent || Lookup(f.Code).Effect == Differs) {
+			f.Class = Root
+			return
 		}
-		f.Class = Root
-		return
 	}
 }
 

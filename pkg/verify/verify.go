@@ -20,7 +20,7 @@ type Options struct {
 }
 
 // Trace checks a determinism trace and what belongs to it. Shape holds what its reader found (CONTRACT V1).
-// The result has no inputs, no name and no verdict yet.
+// The result has no inputs and no name yet.
 func Trace(t *trace.Trace, shape []finding.Finding, o Options) finding.Result {
 	c := &checker{t: t, o: o}
 	c.shape(shape)
@@ -28,7 +28,7 @@ func Trace(t *trace.Trace, shape []finding.Finding, o Options) finding.Result {
 		r.run(c, r.id)
 	}
 	c.coverage()
-	finding.Sort(c.result.Findings)
+	c.result.Judge(false)
 	return c.result
 }
 
