@@ -1,0 +1,32 @@
+// Package schemas holds the JSON Schemas (draft 2020-12) of the artifacts that dmpl reads and writes.
+package schemas
+
+import (
+	"embed"
+	"fmt"
+)
+
+//go:embed *.json
+var files embed.FS
+
+const suffix = ".schema.json"
+
+// Names gives the schema names in ascending order. A name is the version that an artifact of the kind states about
+// itself, e.g. "memory.determinism_trace.v1".
+func Names() []string {
+	return []string{
+		"dmpl.report.v1",
+		"memory.determinism_trace.v1",
+		"memory.retrieval_trace.v1",
+		"memory.tool_profile.v1",
+	}
+}
+
+// Read gives the schema of that name as JSON text. The error says which name is not known.
+func Read(name string) ([]byte, error) {
+	text, err := files.ReadFile(name + suffix)
+	if err != nil {
+		return nil, fmt.Errorf("no schema %q: %w", name, err)
+	}
+	return text, nil
+}
