@@ -52,7 +52,7 @@ func compareCommits(c *comparer) {
 		return
 	}
 	mark := c.mark()
-	otherState := c.different(finding.EquivBuffer, p.member("buffer_state"), left.State, right.State)
+	otherState := c.different(finding.EquivBuffer, p.member("buffer_state"), left.Buffer, right.Buffer)
 	if !otherState {
 		c.different(finding.EquivAbort, p.member("reason_code"), left.Reason, right.Reason)
 	}

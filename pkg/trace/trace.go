@@ -91,8 +91,8 @@ type Output struct {
 // Commit is what became of a run's buffered writes (CONTRACT M3, D7).
 type Commit struct {
 	Field
-	State, Reason, ID, Payload Field
-	Writes                     Field // preimage of the payload fingerprint
+	Buffer, Reason, ID, Payload Field
+	Writes                      Field // preimage of the payload fingerprint
 }
 
 // Retrieval is the retrieval trace of a run.

@@ -24,7 +24,8 @@ type claim struct {
 // passes and is noted; in a native trace only json-v1 is right.
 func (c *checker) check(k claim) {
 	c.cover.Claims++
-	if _, ok := canon.ParseDigest(k.stated.Text()); !ok {
+	stated, ok := canon.ParseDigest(k.stated.Text())
+	if !ok {
 		c.found(k, finding.DigestOpaque, "the fingerprint is no SHA-256 digest: compared as text, never recomputed").
 			Actual = finding.Value(k.stated.Raw)
 		c.tally(k.id, finding.NotChecked, "fingerprint is no SHA-256 digest")
@@ -34,21 +35,21 @@ func (c *checker) check(k claim) {
 		c.tally(k.id, finding.NotChecked, k.reason)
 		return
 	}
-	outcome := canon.Claim{Profile: canon.JSONv1, Encoding: canon.Hex, Preimage: k.preimage, Stated: k.stated.Text(), Pointer: k.pointer}.Check()
+	outcome := canon.Claim{Profile: canon.JSONv1, Encoding: canon.Hex, Preimage: k.preimage, Stated: stated, Pointer: k.pointer}.Check()
 	switch {
-	case outcome.Status == canon.ClaimPassed:
+	case outcome.Status == canon.StatusPass:
 		c.passed(k, canon.JSONv1)
-	case outcome.Status == canon.ClaimFailed && outcome.Matched == canon.PySorted && c.t.Foreign:
+	case outcome.Found && outcome.Matched == canon.PySorted && c.t.Foreign:
 		c.passed(k, canon.PySorted)
-	case outcome.Status == canon.ClaimFailed && k.lenient == "":
+	case outcome.Status == canon.StatusFail && k.lenient == "":
 		c.cover.Checked++
-		f := c.found(k, finding.DigestMismatch, "the stored digest does not match its preimage"+matches(outcome))
+		f := c.found(k, finding.DigestMismatch, "the stored digest does not match its preimage: it "+outcome.Reason)
 		f.Expected, f.Actual = finding.Value(k.stated.Raw), quoted(outcome.Computed)
 		if k.hint != "" {
 			f.Hint = k.hint
 		}
 		c.tally(k.id, finding.Failed, "")
-	case outcome.Status == canon.ClaimFailed:
+	case outcome.Status == canon.StatusFail:
 		c.tally(k.id, finding.NotChecked, k.lenient)
 	default:
 		c.tally(k.id, finding.NotChecked, outcome.Reason)
@@ -69,13 +70,6 @@ func (c *checker) found(k claim, code finding.Code, detail string) *finding.Find
 	f := c.report(code, k.path, k.pointer, k.event, "%s", detail)
 	f.Subject = k.subject
 	return f
-}
-
-func matches(o canon.Outcome) string {
-	if o.Matched == canon.JSONv1 {
-		return ""
-	}
-	return "; it matches under " + o.Matched.String()
 }
 
 func quoted(text string) finding.Value { return canon.Quote(nil, []byte(text)) }

@@ -146,7 +146,7 @@ var metadataMembers = []member[metadata]{
 var commitMembers = []member[trace.Commit]{
 	{
 		name: "buffer_state", need: required, want: canon.String,
-		field: func(c *trace.Commit) *trace.Field { return &c.State },
+		field: func(c *trace.Commit) *trace.Field { return &c.Buffer },
 		check: oneOf[trace.Commit]("buffer_open", "commit_pending", "commit_applied", "commit_aborted"),
 	},
 	{
@@ -165,12 +165,12 @@ var commitMembers = []member[trace.Commit]{
 // readCommit holds the abort reason to the state: it is there exactly when the buffer was aborted (CONTRACT M3).
 func readCommit(r *reader, t *trace.Trace) error {
 	c := &t.Commit
-	if err := object(r, commitMembers, c); err != nil || !c.State.Ok() {
+	if err := object(r, commitMembers, c); err != nil || !c.Buffer.Ok() {
 		return err
 	}
 	r.push(step{name: "reason_code"})
 	defer r.pop()
-	switch aborted := textIs(&c.State, "commit_aborted"); {
+	switch aborted := textIs(&c.Buffer, "commit_aborted"); {
 	case aborted && c.Reason.Missing():
 		r.note(finding.ShapeMissing, nil, "reason_code is missing, and the buffer was aborted")
 	case !aborted && !c.Reason.Missing():
