@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -93,19 +92,15 @@ func problemOf(path string, e *canon.Error) dialect.Problem {
 	return dialect.Problem{Code: finding.Code(e.Code), Path: path, Offset: e.Offset, Pointer: e.Pointer, Detail: e.Detail}
 }
 
-// fail says on Err what an error means and gives its exit code. Names and values come from outside (CONTRACT Z5).
+// fail says on Err what an error means and gives its exit code. Names and values in it come from outside, so control
+// characters and line breaks are made visible (CONTRACT Z5).
 func (a *App) fail(err error) int {
 	f := failureOf(err)
 	if f.message != "" {
-		fmt.Fprintf(a.Err, "dmpl: %s\n", report.Visible(oneLine(f.message)))
+		fmt.Fprintf(a.Err, "dmpl: %s\n", report.Visible(f.message))
 	}
 	if f.hint != "" {
-		fmt.Fprintf(a.Err, "hint: %s\n", report.Visible(oneLine(f.hint)))
+		fmt.Fprintf(a.Err, "hint: %s\n", report.Visible(f.hint))
 	}
 	return f.code
-}
-
-// oneLine joins the lines of a library's message; a line break in a name is left for Visible to show.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' }), " ")
 }

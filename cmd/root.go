@@ -94,7 +94,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := c.CommandPath() + " --help lists the commands."
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := c.SuggestionsFor(args[0]); args[0] != "" && len(near) > 0 {
 		hint = fmt.Sprintf("Did you mean %s?", strings.Join(near, " or "))
 	}
 	return usage(hint, "unknown command %q for %q", args[0], c.CommandPath())
