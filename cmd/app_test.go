@@ -150,7 +150,7 @@ func TestErrorsBecomeExitCodeMessageAndHint(t *testing.T) {
 			"canon", &canon.Error{Code: "canon.duplicate_key", Offset: 7, Pointer: "/k", Detail: "twice"},
 			2, "dmpl: input: byte 7, at /k: twice (canon.duplicate_key)\nhint: " + action + "\n",
 		},
-		{"other", errors.New("two\nlines"), 2, "dmpl: two lines\nhint: dmpl --help lists the commands.\n"},
+		{"other", errors.New("two\nlines"), 2, "dmpl: two\\u000alines\nhint: dmpl --help lists the commands.\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func pages(root *cobra.Command) map[string][]byte {
 		fmt.Fprintf(&index, "| [%s](%s) | %s |\n", c.CommandPath(), pageName(c), c.Short)
 		pages[pageName(c)] = page(c)
 	}
-	fmt.Fprintf(&index, "\n## Examples\n\n```sh\n%s\n```\n\n## Flags of every command\n\n", root.Example)
+	fmt.Fprintf(&index, "\n## Examples\n\n```sh\n%s\n```\n\n## Flags of every command\n\n", dedent(root.Example))
 	writeFlags(&index, root.PersistentFlags())
 	pages["README.md"] = index.Bytes()
 	return pages
@@ -61,7 +61,7 @@ func page(c *cobra.Command) []byte {
 		fmt.Fprintf(&b, "\n```text\n%s\n```\n", strings.TrimSpace(c.Long))
 	}
 	if c.Example != "" {
-		fmt.Fprintf(&b, "\n## Examples\n\n```sh\n%s\n```\n", c.Example)
+		fmt.Fprintf(&b, "\n## Examples\n\n```sh\n%s\n```\n", dedent(c.Example))
 	}
 	if c.HasSubCommands() {
 		fmt.Fprint(&b, "\n## Commands\n\n")
@@ -74,6 +74,11 @@ func page(c *cobra.Command) []byte {
 	}
 	fmt.Fprint(&b, "\nSee also [all commands](README.md).\n")
 	return b.Bytes()
+}
+
+// dedent takes off the two blanks that examples have in help.
+func dedent(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, "  "), "\n  ", "\n")
 }
 
 func writeFlags(b *bytes.Buffer, flags *pflag.FlagSet) {

@@ -17,7 +17,7 @@ type documentOptions struct {
 }
 
 func (o *documentOptions) bind(c *cobra.Command) {
-	c.Flags().BoolVar(&o.jsonl, "jsonl", false, "each line is a document; print a line for each, `error: CODE` for a bad one")
+	c.Flags().BoolVar(&o.jsonl, "jsonl", false, "each line is a document; print a line for each (error: CODE for a bad one)")
 	addDocumentLimit(c, &o.limit)
 }
 

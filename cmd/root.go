@@ -22,9 +22,9 @@ Every flag can also be set by an environment variable (--max-bytes: DMPL_MAX_BYT
 by commas) or in dmpl.yaml in the working directory (max-bytes: 1000000). A flag beats the environment,
 the environment beats the file.`
 
-const rootExample = `  dmpl canon trace.json                    canonical bytes of a document
-  dmpl digest canonical trace.json         their SHA-256
-  dmpl explain canon.duplicate_key         what a reason code means and what to do`
+const rootExample = `  dmpl canon trace.json              # canonical bytes of a document
+  dmpl digest canonical trace.json   # their SHA-256
+  dmpl explain canon.duplicate_key   # what a reason code means and what to do`
 
 // rootCommand builds the whole command tree anew: no state survives from one run to the next.
 func (a *App) rootCommand() *cobra.Command {

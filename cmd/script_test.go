@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"bytes":  writeBytes,
 			"repeat": writeRepeated,
 			"mkfifo": makePipe,
+			"sparse": makeSparse,
 			"say":    say,
 		},
 	})
@@ -111,6 +112,17 @@ func makePipe(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: mkfifo FILE")
 	}
 	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
+}
+
+// sparse FILE N makes a file of N bytes that takes no room.
+func makeSparse(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sparse FILE N")
+	}
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), nil, 0o600))
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
 }
 
 // say TEXT... puts a line into the test log, so that a case left out is seen.
