@@ -1,0 +1,56 @@
+package canon
+
+// Append appends the canonical bytes of the one document src to dst (C2). On an error, an *Error, dst is as it was.
+func Append(dst, src []byte, p Profile) ([]byte, error) {
+	return AppendForm(dst, src, Form{Profile: p})
+}
+
+// AppendForm is Append for a form with choices of its own (C5, C8). Besides an *Error it may give one about the form.
+func AppendForm(dst, src []byte, f Form) ([]byte, error) {
+	if f.Profile == Raw {
+		return append(dst, src...), nil
+	}
+	decimals, err := f.decimals()
+	if err != nil {
+		return dst, err
+	}
+	r := Reader{src: src, form: f, writing: true, out: dst, decimals: decimals}
+	if f.Profile == JSONv1 {
+		r.fields = fieldsOf(f.Datetimes)
+	}
+	if err := r.document(); err != nil {
+		return dst, err
+	}
+	return r.out, nil
+}
+
+// document writes the one document of the input.
+func (r *Reader) document() error {
+	if r.form.Profile == PySorted && r.hasPrefix(string(byteOrderMark)) {
+		r.pos = len(byteOrderMark) // C2: Python's reader skips one
+	}
+	if _, err := r.Skip(); err != nil {
+		return err
+	}
+	if err := r.End(); err != nil {
+		return err
+	}
+	if len(r.late) > 0 {
+		return r.fail(r.late[0].code, r.late[0].offset, r.late[0].detail)
+	}
+	return nil
+}
+
+// Equal tells whether two documents have the same canonical form. Equal bytes of a valid document are; a document
+// that has no canonical form equals nothing.
+func Equal(a, b []byte, f Form) bool {
+	x, err := AppendForm(make([]byte, 0, len(a)), a, f)
+	if err != nil {
+		return false
+	}
+	if string(a) == string(b) {
+		return true
+	}
+	y, err := AppendForm(make([]byte, 0, len(b)), b, f)
+	return err == nil && string(x) == string(y)
+}

@@ -1,0 +1,116 @@
+package canon
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"strconv"
+	"strings"
+)
+
+// Sum is a SHA-256 digest (C9).
+type Sum [sha256.Size]byte
+
+// Hex gives the digest as 64 lowercase hex digits (C9).
+func (s Sum) Hex() string { return hex.EncodeToString(s[:]) }
+
+// Digest gives the SHA-256 of the canonical bytes of the one document src (C9). The error is an *Error.
+func Digest(p Profile, src []byte) (Sum, error) { return DigestForm(src, Form{Profile: p}) }
+
+// DigestForm is Digest for a form with choices of its own; errors as AppendForm.
+func DigestForm(src []byte, f Form) (Sum, error) {
+	if f.Profile == Raw {
+		return sha256.Sum256(src), nil
+	}
+	out, err := AppendForm(make([]byte, 0, len(src)+len(src)/16), src, f)
+	if err != nil {
+		return Sum{}, err
+	}
+	return sha256.Sum256(out), nil
+}
+
+// Encoding is how a digest is spelled (C2). The zero value is Hex.
+type Encoding struct {
+	style  encodingStyle
+	length int // hex digits of a prefix
+}
+
+type encodingStyle uint8
+
+const (
+	hexStyle encodingStyle = iota
+	prefixedStyle
+	base64Style
+	cutStyle
+)
+
+// The encodings of whole digests (C2).
+var (
+	Hex         = Encoding{style: hexStyle}      // 64 lowercase hex digits
+	PrefixedHex = Encoding{style: prefixedStyle} // "sha256:" and Hex
+	Base64      = Encoding{style: base64Style}   // standard Base64 with padding
+)
+
+// HexPrefix is the encoding that keeps the first n hex digits, 1 to 64 (C2).
+func HexPrefix(n int) Encoding {
+	return Encoding{style: cutStyle, length: min(max(n, 1), 2*sha256.Size)}
+}
+
+// String names the encoding for reports: hex, sha256:hex, base64, hex prefix of n.
+func (e Encoding) String() string {
+	switch e.style {
+	case prefixedStyle:
+		return "sha256:hex"
+	case base64Style:
+		return "base64"
+	case cutStyle:
+		return "hex prefix of " + strconv.Itoa(e.length)
+	}
+	return "hex"
+}
+
+// Spell gives the digest in this encoding.
+func (e Encoding) Spell(s Sum) string {
+	switch e.style {
+	case prefixedStyle:
+		return digestPrefix + s.Hex()
+	case base64Style:
+		return base64.StdEncoding.EncodeToString(s[:])
+	case cutStyle:
+		return s.Hex()[:e.length]
+	}
+	return s.Hex()
+}
+
+const digestPrefix = "sha256:"
+
+// read gives the one spelling that Spell would give for a stated digest; false when it is none in this encoding.
+// C9: with Hex and PrefixedHex the prefix may be there or not.
+func (e Encoding) read(stated string) (string, bool) {
+	switch e.style {
+	case base64Style:
+		sum, err := base64.StdEncoding.Strict().DecodeString(stated)
+		return stated, err == nil && len(sum) == sha256.Size && len(stated) == base64.StdEncoding.EncodedLen(sha256.Size)
+	case cutStyle:
+		return stated, len(stated) == e.length && isLowerHex(stated)
+	}
+	digits, ok := ParseDigest(stated)
+	if e.style == prefixedStyle {
+		digits = digestPrefix + digits
+	}
+	return digits, ok
+}
+
+// ParseDigest gives the 64 lowercase hex digits of a stated SHA-256, which may have the prefix "sha256:" (C9).
+func ParseDigest(stated string) (hex string, ok bool) {
+	hex = strings.TrimPrefix(stated, digestPrefix)
+	if len(hex) != 2*sha256.Size || !isLowerHex(hex) {
+		return "", false
+	}
+	return hex, true
+}
+
+func isLowerHex(s string) bool {
+	return bytes.IndexFunc([]byte(s), func(c rune) bool { return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') }) < 0
+}

@@ -1,0 +1,312 @@
+package canon
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strconv"
+)
+
+// member is one member of an open object.
+type member struct {
+	prefix     uint64 // the key's first eight bytes, which settle most comparisons
+	key        []byte // decoded name, in NFC under json-v1
+	at         int    // offset of the name's literal in the document
+	start, end int    // `"name":value` in the output
+	late       int    // errors postponed before this member; after endMember: 1 + index of its own, or 0
+	wide       bool   // the key holds a rune that NFC may change
+}
+
+// late is an error that a lenient profile finds only on writing: not at all, if a later duplicate replaces the member.
+type late struct {
+	code   string
+	offset int
+	detail string
+}
+
+func (r *Reader) postpone(code string, offset int, detail string) {
+	r.late = append(r.late, late{code, offset, detail})
+}
+
+// name passes a member's name and the colon, and leaves the cursor at the value.
+func (r *Reader) name() *Error {
+	at := r.pos
+	if at >= len(r.src) || r.src[at] != '"' {
+		return r.unexpected("a name in double quotes")
+	}
+	mark := len(r.late)
+	t, err := r.scan()
+	if err != nil {
+		return err
+	}
+	key := r.src[at+1 : r.pos-1]
+	prefix := uint64(0)
+	if t == 0 && r.form.Profile != JCS {
+		prefix = prefixAt(r.src, at+1, len(key))
+	} else {
+		key, prefix = r.oddKey(key, t)
+	}
+	r.members = append(r.members, member{prefix: prefix, key: key, at: at, start: len(r.out), late: mark, wide: t&wide != 0})
+	if r.writing {
+		r.writeString(at, t)
+		r.out = append(r.out, ':')
+	}
+	if r.pos >= len(r.src) || r.src[r.pos] != ':' {
+		r.space()
+		if r.pos >= len(r.src) || r.src[r.pos] != ':' {
+			return r.unexpected("':' after a name")
+		}
+	}
+	r.pos++
+	if r.pos < len(r.src) && r.src[r.pos] == ' ' {
+		r.pos++
+	}
+	if r.pos < len(r.src) && r.src[r.pos] <= ' ' {
+		r.space()
+	}
+	return nil
+}
+
+// oddKey decodes a name that is not its own bytes. RFC 8785 orders names by UTF-16 unit, so it takes no prefix.
+func (r *Reader) oddKey(key []byte, t traits) ([]byte, uint64) {
+	if t&escaped != 0 {
+		key = unescape(nil, key)
+	}
+	if t&wide != 0 && r.form.Profile == JSONv1 {
+		key = NFC(key)
+	}
+	if r.form.Profile == JCS {
+		return key, 0
+	}
+	return key, prefixAt(key, 0, len(key))
+}
+
+// prefixAt gives n bytes of b from offset i, at most eight, as a big-endian number filled up with zeros.
+func prefixAt(b []byte, i, n int) uint64 {
+	if i+8 <= len(b) {
+		x := binary.BigEndian.Uint64(b[i:])
+		if n < 8 {
+			x &^= 1<<(64-8*n) - 1
+		}
+		return x
+	}
+	var word [8]byte
+	copy(word[:], b[i:i+n])
+	return binary.BigEndian.Uint64(word[:])
+}
+
+// compare orders two members: by the bytes of the key, which is by code point (C6), under jcs by UTF-16 unit.
+func (r *Reader) compare(a, b *member) int {
+	if a.prefix != b.prefix {
+		if a.prefix < b.prefix {
+			return -1
+		}
+		return 1
+	}
+	if r.form.Profile == JCS {
+		return compareUTF16(a.key, b.key)
+	}
+	return bytes.Compare(a.key, b.key)
+}
+
+// compareUTF16 orders UTF-8 text by UTF-16 unit. The orders part only where one side has U+E000 to U+FFFF and the
+// other a rune beyond, whose surrogates are smaller.
+func compareUTF16(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] {
+			continue
+		}
+		if a[i] >= 0xEE && b[i] >= 0xEE && (a[i] >= 0xF0) != (b[i] >= 0xF0) {
+			return int(b[i]) - int(a[i])
+		}
+		return int(a[i]) - int(b[i])
+	}
+	return len(a) - len(b)
+}
+
+// endMember ends the innermost member in the output. Of its postponed errors only the first can be reported.
+func (r *Reader) endMember(more bool) {
+	m := &r.members[len(r.members)-1]
+	m.end = len(r.out)
+	if more {
+		r.out = append(r.out, ',')
+	}
+	mark := m.late
+	m.late = 0
+	if len(r.late) > mark {
+		r.late = r.late[:mark+1]
+		m.late = mark + 1
+	}
+}
+
+// insertionLimit is the size up to which plain insertion beats the library's sort.
+const insertionLimit = 24
+
+// closeObject ends the object whose members start at base and whose output starts at start: duplicates are found, and
+// when writing, its members are put in order (C6).
+func (r *Reader) closeObject(base, start int) *Error {
+	r.depth--
+	members := r.members[base:]
+	if !r.ascending(members) {
+		order := r.sorted(members)
+		if r.form.Profile.lenient() {
+			order = r.lastWins(members, order)
+		} else if err := r.unique(members, order); err != nil {
+			return err
+		}
+		if r.writing {
+			r.permute(start+1, members, order)
+		}
+	}
+	if r.form.Profile == JCS {
+		if err := r.uniqueInNFC(members); err != nil {
+			return err
+		}
+	}
+	if r.writing {
+		if len(r.late) > 0 && len(members) > 0 {
+			r.keepFirstLate(members)
+		}
+		r.out = append(r.out, '}')
+	}
+	r.members = r.members[:base]
+	return nil
+}
+
+func (r *Reader) ascending(members []member) bool {
+	for i := 1; i < len(members); i++ {
+		if r.compare(&members[i-1], &members[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sorted gives the indices of members in the order of their keys, equal keys in document order.
+func (r *Reader) sorted(members []member) []int32 {
+	order := r.order[:0]
+	if len(members) > insertionLimit {
+		for i := range members {
+			order = append(order, int32(i))
+		}
+		slices.SortStableFunc(order, func(i, j int32) int { return r.compare(&members[i], &members[j]) })
+		r.order = order
+		return order
+	}
+	for i := range members {
+		j := len(order)
+		order = append(order, int32(i))
+		for ; j > 0 && r.compare(&members[order[j-1]], &members[i]) > 0; j-- {
+			order[j] = order[j-1]
+		}
+		order[j] = int32(i)
+	}
+	r.order = order
+	return order
+}
+
+// unique refuses the earliest member whose name stands a second time (C1).
+func (r *Reader) unique(members []member, order []int32) *Error {
+	second, first := int32(-1), int32(-1)
+	for k := 1; k < len(order); k++ {
+		i, j := order[k-1], order[k]
+		if r.compare(&members[i], &members[j]) == 0 && (second < 0 || j < second) {
+			first, second = i, j
+		}
+	}
+	if second < 0 {
+		return nil
+	}
+	return r.duplicate(&members[first], &members[second])
+}
+
+// duplicate says whether two names are one and the same, or become so in NFC (C1, C3).
+func (r *Reader) duplicate(first, second *member) *Error {
+	code, detail := CodeDuplicateKey, "the name stands twice in its object, first at byte "
+	if !bytes.Equal(r.spelling(first), r.spelling(second)) {
+		code, detail = CodeKeyCollision, "the name equals, after NFC, the one at byte "
+	}
+	err := r.fail(code, second.at, detail+strconv.Itoa(first.at))
+	err.Pointer = AppendToken(err.Pointer, printable(r.src[second.at:literalEnd(r.src, second.at)]))
+	return err
+}
+
+// spelling gives a member's name before NFC.
+func (r *Reader) spelling(m *member) []byte {
+	return unescape(nil, r.src[m.at+1:literalEnd(r.src, m.at)-1])
+}
+
+// uniqueInNFC refuses names that become equal in NFC where the profile itself keeps them apart (C1 under jcs).
+func (r *Reader) uniqueInNFC(members []member) *Error {
+	if !slices.ContainsFunc(members, func(m member) bool { return m.wide }) {
+		return nil
+	}
+	normal := slices.Clone(members)
+	for i := range normal {
+		normal[i].key = NFC(normal[i].key)
+	}
+	return r.unique(normal, r.sorted(normal))
+}
+
+// lastWins drops every member that a later one of the same name replaces, as Python's reader does (C2).
+func (r *Reader) lastWins(members []member, order []int32) []int32 {
+	kept := order[:0]
+	for k, i := range order {
+		if k+1 < len(order) && r.compare(&members[i], &members[order[k+1]]) == 0 {
+			members[i].late = 0
+			continue
+		}
+		kept = append(kept, i)
+	}
+	return kept
+}
+
+// keepFirstLate leaves, of the errors postponed in an object's members, the first that was not dropped.
+func (r *Reader) keepFirstLate(members []member) {
+	mark, first := len(r.late), 0
+	for i := len(members) - 1; i >= 0; i-- {
+		if members[i].late > 0 {
+			first = members[i].late
+		}
+	}
+	for mark > 0 && r.late[mark-1].offset > members[0].at {
+		mark--
+	}
+	if first > 0 {
+		r.late[mark] = r.late[first-1]
+		mark++
+	}
+	r.late = r.late[:mark]
+}
+
+// permute rewrites the members that stand in the output from offset at, comma-separated in document order, in the
+// order given. The longest is moved in place; only the others are copied twice.
+func (r *Reader) permute(at int, members []member, order []int32) {
+	longest := order[0]
+	for _, i := range order {
+		if members[i].end-members[i].start > members[longest].end-members[longest].start {
+			longest = i
+		}
+	}
+	parts, before := r.parts[:0], 0
+	for k, i := range order {
+		if i == longest {
+			if k > 0 {
+				parts = append(parts, ',')
+			}
+			before = len(parts)
+			continue
+		}
+		if k > 0 {
+			parts = append(parts, ',')
+		}
+		parts = append(parts, r.out[members[i].start:members[i].end]...)
+	}
+	r.parts = parts
+	m := members[longest]
+	moved := at + before
+	copy(r.out[moved:], r.out[m.start:m.end])
+	copy(r.out[at:], parts[:before])
+	after := moved + m.end - m.start
+	r.out = r.out[:after+copy(r.out[after:], parts[before:])]
+}

@@ -1,0 +1,164 @@
+package canon
+
+import "unicode/utf8"
+
+// Text decodes one string literal, quotes included, to UTF-8. Without escapes the result is a part of raw.
+// It takes what a Reader gives as the span of a string; anything else is an *Error with offsets in raw (C1).
+func Text(raw []byte) ([]byte, error) {
+	r := NewReader(raw)
+	if r.Kind() != String || r.pos != 0 {
+		return nil, r.unexpected("a string")
+	}
+	t, err := r.scan()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.End(); err != nil {
+		return nil, err
+	}
+	inner := raw[1 : r.pos-1]
+	if t&escaped == 0 {
+		return inner, nil
+	}
+	return unescape(nil, inner), nil
+}
+
+// unescape appends the text of a scanned literal's inside. A surrogate that stands alone is kept as the three bytes
+// that UTF-8 would give its code point, which sort as code points do (dbl).
+func unescape(dst, inner []byte) []byte {
+	for i := 0; i < len(inner); {
+		c := inner[i]
+		if c != '\\' {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		unit, ok := hexUnit(inner[i:])
+		if !ok {
+			dst = append(dst, shortEscape(inner[i+1]))
+			i += 2
+			continue
+		}
+		i += 6
+		if !isSurrogate(unit) {
+			dst = utf8.AppendRune(dst, unit)
+			continue
+		}
+		if low, ok := hexUnit(inner[min(i, len(inner)):]); ok && unit < 0xDC00 && low >= 0xDC00 && low <= 0xDFFF {
+			dst = utf8.AppendRune(dst, 0x10000+(unit-0xD800)<<10+(low-0xDC00))
+			i += 6
+			continue
+		}
+		dst = append(dst, 0xED, 0x80|byte(unit>>6)&0x3F, 0x80|byte(unit)&0x3F)
+	}
+	return dst
+}
+
+func shortEscape(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// Quote appends the string literal of UTF-8 text with the escapes of C7 and no others.
+func Quote(dst, text []byte) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i, c := range text {
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, text[from:i]...)
+		dst = appendEscape(dst, c)
+		from = i + 1
+	}
+	dst = append(dst, text[from:]...)
+	return append(dst, '"')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendEscape writes the escape of a quote, a backslash or a control character (C7).
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return appendUnit(dst, rune(c))
+}
+
+func appendUnit(dst []byte, unit rune) []byte {
+	return append(dst, '\\', 'u', hexDigits[unit>>12&0xF], hexDigits[unit>>8&0xF], hexDigits[unit>>4&0xF], hexDigits[unit&0xF])
+}
+
+// quoteASCII appends the string literal of the gateway's form: everything outside U+0020 to U+007E is escaped, runes
+// beyond U+FFFF as a surrogate pair, surrogates that stand alone as they are.
+func quoteASCII(dst, text []byte) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == '"' || c == '\\' || c < ' ':
+			dst = appendEscape(dst, c)
+			i++
+		case c < 0x7F:
+			dst = append(dst, c)
+			i++
+		case c == 0xED && i+2 < len(text) && text[i+1] >= 0xA0:
+			dst = appendUnit(dst, 0xD000|rune(text[i+1]&0x3F)<<6|rune(text[i+2]&0x3F))
+			i += 3
+		default:
+			unit, size := utf8.DecodeRune(text[i:])
+			if unit >= 0x10000 {
+				dst = appendUnit(dst, 0xD800+(unit-0x10000)>>10)
+				unit = 0xDC00 + (unit-0x10000)&0x3FF
+			}
+			dst = appendUnit(dst, unit)
+			i += size
+		}
+	}
+	return append(dst, '"')
+}
+
+// writeString writes the string literal from start to the cursor. A literal that is canonical already is copied.
+func (r *Reader) writeString(start int, t traits) {
+	raw := r.src[start:r.pos]
+	profile := r.form.Profile
+	if profile != DBL && t&respelled == 0 && (t&wide == 0 || profile != JSONv1) {
+		r.out = append(r.out, raw...)
+		return
+	}
+	text := raw[1 : len(raw)-1]
+	if t&escaped != 0 {
+		r.parts = unescape(r.parts[:0], text)
+		text = r.parts
+	}
+	switch {
+	case profile == DBL:
+		r.out = quoteASCII(r.out, text)
+	case profile == JSONv1 && t&wide != 0:
+		r.out = Quote(r.out, NFC(text))
+	default:
+		r.out = Quote(r.out, text)
+	}
+}
