@@ -50,10 +50,10 @@ type Finding struct {
 	Pointer       string // RFC 6901, inside Artifact
 	RightPointer  string // RFC 6901, inside RightArtifact; comparison only
 
-	Expected Value // the left or the stated value
-	Actual   Value // the right or the recomputed value
-	Detail   string
-	Hint     string
+	Expected Value  // the left or the stated value
+	Actual   Value  // the right or the recomputed value
+	Detail   string // what to say in place of the code's title, without the values, e.g. "arguments differ at /q"
+	Hint     string // what to do in place of the code's action
 }
 
 // Rule gives the contract clause that the finding's code stands for, e.g. "E4".

@@ -119,9 +119,15 @@ type Row struct {
 	Digest   string // hex, of what is compared; empty where not computed
 }
 
-// Judge sets the result's verdict from its findings (CONTRACT Z1, E1) and names the root finding.
-// In a comparison what would fail one artifact makes the verdict undecided, and only a difference makes it divergent.
+// Judge sorts the findings, sets the verdict from them (CONTRACT Z1, E1) and, in a comparison, names the root: the
+// lowest error, unless one is named already (E11). In a comparison what would fail one artifact makes the verdict
+// undecided, and only a difference makes it divergent. An error whose code has no effect is
+// never overlooked: it makes the verdict undecided.
 func (r *Result) Judge(comparison bool) {
+	Sort(r.Findings)
+	if comparison {
+		nameRoot(r.Findings)
+	}
 	var fails, rejects, differs bool
 	for _, f := range r.Findings {
 		if f.Severity != Error {
@@ -132,13 +138,30 @@ func (r *Result) Judge(comparison bool) {
 			r.Trouble = true
 		case Fails:
 			fails = true
-		case Rejects:
-			rejects = true
 		case Differs:
 			differs = true
+		default:
+			rejects = true
 		}
 	}
 	r.Verdict = verdict(comparison, fails, rejects || r.Trouble, differs)
+}
+
+// nameRoot needs sorted findings. A cascade follows from another finding, so it is never the root.
+func nameRoot(fs []Finding) {
+	lowest := -1
+	for i, f := range fs {
+		switch {
+		case f.Severity != Error:
+		case f.Class == Root:
+			return
+		case f.Class != Cascade && lowest < 0:
+			lowest = i
+		}
+	}
+	if lowest >= 0 {
+		fs[lowest].Class = Root
+	}
 }
 
 func verdict(comparison, fails, rejects, differs bool) Verdict {

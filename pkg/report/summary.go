@@ -203,12 +203,7 @@ func hint(f finding.Finding) string {
 
 // compared tells a finding about two artifacts from one about a single artifact of a comparison.
 func compared(f finding.Finding) bool {
-	return f.RightArtifact != "" || f.RightPointer != "" || layer(f.Code) == "equiv"
-}
-
-func layer(c finding.Code) string {
-	before, _, _ := strings.Cut(string(c), ".")
-	return before
+	return f.RightArtifact != "" || f.RightPointer != "" || f.Code.Layer() == "equiv"
 }
 
 // having walks the findings of one severity; a report may hold very many, so nothing is copied out.

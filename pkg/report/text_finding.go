@@ -175,7 +175,7 @@ func sides(f finding.Finding) (left, right string) {
 	switch {
 	case compared(f):
 		return "left", "right"
-	case layer(f.Code) == "digest" && f.Expected != nil:
+	case f.Code.Layer() == "digest" && f.Expected != nil:
 		return "stated", "computed"
 	}
 	return "expected", "found"

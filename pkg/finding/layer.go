@@ -1,0 +1,30 @@
+package finding
+
+import "strings"
+
+// Layer is a group of codes: the part of a code before the dot.
+type Layer struct {
+	Name    string
+	Meaning string
+}
+
+// Layers gives all layers in the order in which an artifact meets them, which is the order of [Entries].
+func Layers() []Layer { return layers }
+
+var layers = []Layer{
+	{"input", "The evidence could not be read, or there is none."},
+	{"canon", "The bytes are no JSON that evidence may be written in, or have no canonical form."},
+	{"shape", "A field is missing, or is not what its schema says."},
+	{"trace", "The parts of one artifact do not fit together."},
+	{"claim", "The artifact cannot support a deterministic claim."},
+	{"size", "Artifacts are bounded."},
+	{"digest", "A stored digest is not what it claims to be."},
+	{"blind", "A check that cannot fail."},
+	{"equiv", "Two runs were compared, and differ or are not comparable."},
+}
+
+// Layer gives the name of the code's layer, e.g. "equiv".
+func (c Code) Layer() string {
+	name, _, _ := strings.Cut(string(c), ".")
+	return name
+}
