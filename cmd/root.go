@@ -22,7 +22,9 @@ Every flag can also be set by an environment variable (--max-bytes: DMPL_MAX_BYT
 by commas) or in dmpl.yaml in the working directory (max-bytes: 1000000). A flag beats the environment,
 the environment beats the file.`
 
-const rootExample = `  dmpl canon trace.json              # canonical bytes of a document
+const rootExample = `  dmpl verify observability/         # is every trace complete, every digest right?
+  dmpl diff monday/ tuesday/         # are two runs equivalent?
+  dmpl canon trace.json              # canonical bytes of a document
   dmpl digest canonical trace.json   # their SHA-256
   dmpl explain canon.duplicate_key   # what a reason code means and what to do`
 
@@ -61,6 +63,8 @@ func (a *App) rootCommand() *cobra.Command {
 // commands lists all commands but those that cobra adds. A new command is one line here.
 func (a *App) commands() []*cobra.Command {
 	return []*cobra.Command{
+		a.verifyCommand(),
+		a.diffCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
 		a.explainCommand(),

@@ -39,7 +39,7 @@ type Problem struct {
 	Code    finding.Code
 	Path    string
 	Offset  int    // byte offset, or -1
-	Pointer string // RFC 6901; meaningful only where Offset is not -1
+	Pointer string // RFC 6901
 	Detail  string
 }
 
@@ -48,9 +48,9 @@ func (p *Problem) Error() string {
 	where := p.Path
 	if p.Offset >= 0 {
 		where += fmt.Sprintf(": byte %d", p.Offset)
-		if p.Pointer != "" {
-			where += ", at " + p.Pointer
-		}
+	}
+	if p.Pointer != "" {
+		where += ", at " + p.Pointer
 	}
 	return where + ": " + p.Detail
 }

@@ -114,6 +114,8 @@ func jsonName(name string) bool {
 }
 
 // companions are files that an Orket turn leaves beside its trace and that are no evidence of their own.
+const kindCompanion = "companion"
+
 var companions = []string{"checkpoint.json", "parsed_tool_calls.json"}
 
 func kindOf(path string, d fs.DirEntry, o dialect.Options) (string, error) {
@@ -124,7 +126,7 @@ func kindOf(path string, d fs.DirEntry, o dialect.Options) (string, error) {
 	case strings.Contains(name, "memory_trace"):
 		return KindTrace, nil
 	case slices.Contains(companions, name):
-		return "", nil
+		return kindCompanion, nil
 	}
 	if _, ok := resultKey(name); ok {
 		return KindToolResult, nil

@@ -1,0 +1,163 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/orket"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// readers lists the dialects, in the order in which they look at a file.
+var readers = [...]dialect.Reader{orket.Reader{}}
+
+const dialectAuto = "auto"
+
+// artifactOptions are the flags of the commands that read artifacts.
+type artifactOptions struct {
+	dialect  choice
+	profiles string
+	limit    byteCount
+}
+
+func (o *artifactOptions) bind(c *cobra.Command) {
+	names := []string{dialectAuto}
+	for _, r := range readers {
+		names = append(names, r.Name())
+	}
+	addChoice(c, &o.dialect, "dialect", "what the artifacts are, where their content does not tell", names...)
+	c.Flags().StringVar(&o.profiles, "profiles", "", "folder of tool profiles (memory.tool_profile.v1)")
+	addDocumentLimit(c, &o.limit)
+}
+
+// toolProfiles reads the folder of --profiles; nil without the flag.
+func (o *artifactOptions) toolProfiles() (trace.Profiles, []finding.Input, error) {
+	if o.profiles == "" {
+		return nil, nil, nil
+	}
+	return orket.ReadProfiles(o.profiles, int64(o.limit))
+}
+
+// read reads the artifact at path. Every error is a [dialect.Problem].
+func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
+	more.Limit, more.Stdin = int64(o.limit), a.In
+	f, err := dialect.ReadFile(path, a.In, more.Limit)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := o.readerOf(f)
+	if err != nil {
+		return nil, err
+	}
+	return reader.Read(f, more)
+}
+
+// readerOf finds the dialect by content, unless a flag says it.
+func (o *artifactOptions) readerOf(f *dialect.File) (dialect.Reader, error) {
+	for _, r := range readers {
+		if o.dialect.value != dialectAuto {
+			if o.dialect.value == r.Name() {
+				return r, nil
+			}
+			continue
+		}
+		ok, err := r.Detect(f)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return r, nil
+		}
+	}
+	return nil, &dialect.Problem{
+		Code: finding.InputUnrecognised, Path: f.Path, Offset: -1, Detail: "the content is no artifact that dmpl knows",
+	}
+}
+
+// find lists the artifacts of a folder.
+func (a *App) find(root string, o *artifactOptions) (*dialect.Tree, error) {
+	reader := dialect.Reader(readers[0])
+	for _, r := range readers {
+		if r.Name() == o.dialect.value {
+			reader = r
+		}
+	}
+	return reader.Find(root, dialect.Options{Limit: int64(o.limit), Stdin: a.In})
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// expand resolves a pattern that the shell did not: a name that exists is never a pattern.
+func expand(argument string) []string {
+	if argument == stdin {
+		return []string{argument}
+	}
+	if _, err := os.Lstat(argument); !errors.Is(err, fs.ErrNotExist) {
+		return []string{argument}
+	}
+	if matches, err := filepath.Glob(argument); err == nil && filepath.Clean(argument) != literal(argument) {
+		return matches
+	}
+	return []string{argument}
+}
+
+// literal gives "" for a name with pattern characters.
+func literal(argument string) string {
+	if bytes.ContainsAny([]byte(argument), "*?[") {
+		return ""
+	}
+	return filepath.Clean(argument)
+}
+
+// troubled is the result of an input that could not be read (CONTRACT Z4). An error that is no problem of the input is
+// given back.
+func troubled(name string, errs ...error) (finding.Result, error) {
+	r := finding.Result{Name: name}
+	for _, err := range errs {
+		var problem *dialect.Problem
+		switch {
+		case err == nil:
+		case errors.As(err, &problem):
+			r.Findings = append(r.Findings, problem.Finding())
+			r.Inputs = append(r.Inputs, finding.Input{Path: problem.Path})
+		default:
+			return r, err
+		}
+	}
+	r.Judge(false)
+	return r, nil
+}
+
+// empty is the result of a folder or pattern that holds no artifact: nothing was proved (CONTRACT Z1).
+func empty(name string, comparison bool) finding.Result {
+	f := finding.New(finding.InputEmptyCorpus)
+	f.Artifact, f.Detail, f.Hint = name, "no artifact was found", finding.Lookup(f.Code).Action
+	r := finding.Result{Name: name, Findings: []finding.Finding{f}}
+	r.Judge(comparison)
+	return r
+}
+
+// mostPinned is the size up to which a value is copied, so that a result does not keep a whole file in memory.
+const mostPinned = 4 << 10
+
+// detach copies the small values of a result out of the files they are spans of.
+func detach(r *finding.Result) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		for _, v := range []*finding.Value{&f.Expected, &f.Actual} {
+			if len(*v) <= mostPinned {
+				*v = bytes.Clone(*v)
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/equiv"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/verify"
+)
+
+type diffOptions struct {
+	artifactOptions
+	reportOptions
+	leftRetrieval, rightRetrieval string
+	ignore                        []string
+}
+
+func (a *App) diffCommand() *cobra.Command {
+	var o diffOptions
+	c := &cobra.Command{
+		Use:   "diff LEFT RIGHT [FLAGS]",
+		Short: "Say whether two runs are equivalent, and where they part if not",
+		Long: `diff compares two recorded runs, event index by event index: equivalent, divergent or undecided, with the first
+difference as the root. LEFT and RIGHT are two traces, or two folders whose turns are compared one by one.`,
+		Example: `  dmpl diff left/memory_trace.json right/memory_trace.json
+  dmpl diff runs/monday/observability runs/tuesday/observability
+  dmpl diff a.json b.json --left-retrieval a.rows.json --right-retrieval b.rows.json
+  dmpl diff a.json b.json --ignore '/events/*/tool_calls/*/normalized_args/timestamp'`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.diff(&o, args[0], args[1]) },
+	}
+	o.artifactOptions.bind(c)
+	o.reportOptions.bind(c)
+	c.Flags().StringVar(&o.leftRetrieval, "left-retrieval", "", "the left retrieval trace, where it does not lie beside the trace")
+	c.Flags().StringVar(&o.rightRetrieval, "right-retrieval", "", "the right retrieval trace, where it does not lie beside the trace")
+	c.Flags().StringArrayVar(&o.ignore, "ignore", nil, "reason code or JSON Pointer to leave out of the verdict; listed in the report")
+	return c
+}
+
+// pairing is two artifacts to compare, under a name for people.
+type pairing struct {
+	name                string
+	left, right         string
+	leftMore, rightMore dialect.Options
+}
+
+func (a *App) diff(o *diffOptions, left, right string) error {
+	if err := checkIgnored(o.ignore); err != nil {
+		return err
+	}
+	profiles, _, err := o.toolProfiles()
+	if err != nil {
+		return err
+	}
+	settings := equiv.Options{Profiles: profiles, Ignore: o.ignore, Timeline: o.format.value == formatJSON}
+	var results []finding.Result
+	if isFolder(left) && isFolder(right) {
+		results, err = a.diffTrees(left, right, o, settings)
+	} else {
+		var result finding.Result
+		result, err = a.diffPair(pairing{
+			name: left + " and " + right, left: left, right: right,
+			leftMore:  dialect.Options{Retrieval: o.leftRetrieval},
+			rightMore: dialect.Options{Retrieval: o.rightRetrieval},
+		}, o, settings)
+		results = []finding.Result{result}
+	}
+	if err != nil {
+		return err
+	}
+	return a.emit(finding.Report{Command: "diff", Results: results}, o.reportOptions)
+}
+
+// checkIgnored refuses what could never match: a typing error must not pass as a wish.
+func checkIgnored(ignored []string) error {
+	for _, what := range ignored {
+		if !strings.HasPrefix(what, "/") && finding.Lookup(finding.Code(what)).Code == "" {
+			return usage("Give a code that dmpl explain lists, or a pointer that starts with /.", "--ignore %s is no reason code", what)
+		}
+	}
+	return nil
+}
+
+// diffTrees compares two runs turn by turn, by the names that their turns have without the session (orket.md §1).
+func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Options) ([]finding.Result, error) {
+	if o.leftRetrieval+o.rightRetrieval != "" {
+		return nil, usage("Name the two traces themselves.", "a retrieval flag belongs to one trace, and two folders were given")
+	}
+	leftTree, errLeft := a.find(left, &o.artifactOptions)
+	rightTree, errRight := a.find(right, &o.artifactOptions)
+	if errLeft == nil {
+		errLeft = oneRun(left, leftTree)
+	}
+	if errRight == nil {
+		errRight = oneRun(right, rightTree)
+	}
+	if errLeft != nil || errRight != nil {
+		result, err := troubled(left+" and "+right, errLeft, errRight)
+		return []finding.Result{result}, err
+	}
+	var results []finding.Result
+	for _, side := range []struct {
+		root string
+		tree *dialect.Tree
+	}{{left, leftTree}, {right, rightTree}} {
+		if len(side.tree.Entries) == 0 {
+			results = append(results, empty(side.root, true))
+		}
+	}
+	if len(results) > 0 {
+		return results, nil
+	}
+	turns := turnsOf(leftTree, rightTree)
+	step, done := a.progress(len(turns), "diff")
+	defer done()
+	for _, turn := range turns {
+		result, err := a.diffTurn(turn, left, right, o, settings)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+		step()
+	}
+	return results, nil
+}
+
+func oneRun(root string, tree *dialect.Tree) error {
+	if len(tree.Runs) <= 1 {
+		return nil
+	}
+	return &dialect.Problem{
+		Code: finding.InputSeveralRuns, Path: root, Offset: -1, Detail: "holds several runs: " + strings.Join(tree.Runs, ", "),
+	}
+}
+
+// turn is one artifact name with what each run has under it.
+type turn struct {
+	key         string
+	left, right *dialect.Entry
+}
+
+func turnsOf(left, right *dialect.Tree) []turn {
+	var turns []turn
+	at := map[string]int{}
+	for i := range left.Entries {
+		at[left.Entries[i].Key] = len(turns)
+		turns = append(turns, turn{key: left.Entries[i].Key, left: &left.Entries[i]})
+	}
+	for i := range right.Entries {
+		key := right.Entries[i].Key
+		if j, ok := at[key]; ok {
+			turns[j].right = &right.Entries[i]
+			continue
+		}
+		turns = append(turns, turn{key: key, right: &right.Entries[i]})
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int { return strings.Compare(a.key, b.key) })
+	return turns
+}
+
+func (a *App) diffTurn(t turn, left, right string, o *diffOptions, settings equiv.Options) (finding.Result, error) {
+	switch {
+	case t.right == nil:
+		return missingTurn(t.key, t.left.Path, right, "the right run has no such turn"), nil
+	case t.left == nil:
+		return missingTurn(t.key, left, t.right.Path, "the left run has no such turn"), nil
+	}
+	return a.diffPair(pairing{
+		name: t.key, left: t.left.Path, right: t.right.Path,
+		leftMore: dialect.Options{Shared: t.left.Shared}, rightMore: dialect.Options{Shared: t.right.Shared},
+	}, o, settings)
+}
+
+func missingTurn(key, left, right, detail string) finding.Result {
+	f := about(finding.EquivTurnMissing, left)
+	f.RightArtifact, f.Detail = right, detail
+	r := finding.Result{Name: key, Findings: []finding.Finding{f}, Checks: []finding.Check{{ID: "E3", Status: finding.Failed, Count: 1}}}
+	r.Judge(true)
+	return r
+}
+
+func (a *App) diffPair(p pairing, o *diffOptions, settings equiv.Options) (finding.Result, error) {
+	left, errLeft := a.read(p.left, &o.artifactOptions, p.leftMore)
+	right, errRight := a.read(p.right, &o.artifactOptions, p.rightMore)
+	if errLeft != nil || errRight != nil {
+		return troubled(p.name, errLeft, errRight)
+	}
+	checks := verify.Options{Profiles: settings.Profiles}
+	result := equiv.Compare(
+		equiv.Side{Trace: left.Trace, Findings: verify.Trace(left.Trace, left.Shape, checks).Findings},
+		equiv.Side{Trace: right.Trace, Findings: verify.Trace(right.Trace, right.Shape, checks).Findings},
+		settings,
+	)
+	result.Name, result.Inputs = p.name, append(left.Inputs, right.Inputs...)
+	return result, nil
+}

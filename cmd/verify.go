@@ -1,0 +1,136 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+	"github.com/dmpl/dmpl/pkg/verify"
+)
+
+type verifyOptions struct {
+	artifactOptions
+	reportOptions
+	retrieval string
+	maxBytes  byteCount
+	coverage  int
+}
+
+func (a *App) verifyCommand() *cobra.Command {
+	o := verifyOptions{maxBytes: verify.DefaultMaxBytes}
+	c := &cobra.Command{
+		Use:   "verify PATH... [FLAGS]",
+		Short: "Check that traces are complete and their digests are what they claim to be",
+		Long: `verify checks artifacts one by one: is every required field there, do indices, links and ranks fit together, can the
+trace support a deterministic claim, and does every digest with a preimage match it. PATH is a trace, a folder (searched
+with everything below it), or - for standard input.`,
+		Example: `  dmpl verify memory_trace.json
+  dmpl verify workspace/observability --profiles profiles/
+  dmpl verify run.json --retrieval rows.json --format json
+  dmpl verify release/ --require-coverage 80`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.verify(&o, args) },
+	}
+	o.artifactOptions.bind(c)
+	o.reportOptions.bind(c)
+	c.Flags().StringVar(&o.retrieval, "retrieval", "", "the retrieval trace, where it does not lie beside the trace")
+	c.Flags().Var(&o.maxBytes, "max-bytes", "cap of a trace file without a truncation marker")
+	c.Flags().IntVar(&o.coverage, "require-coverage", 0, "fail when fewer claims than this percentage were checked")
+	return c
+}
+
+func (a *App) verify(o *verifyOptions, args []string) error {
+	if o.coverage < 0 || o.coverage > 100 {
+		return usage("Give a percentage from 0 to 100.", "--require-coverage %d is no percentage", o.coverage)
+	}
+	profiles, _, err := o.toolProfiles()
+	if err != nil {
+		return err
+	}
+	settings := verify.Options{MaxBytes: int64(o.maxBytes), Profiles: profiles, Coverage: o.coverage}
+	r := finding.Report{Command: "verify"}
+	for _, argument := range args {
+		paths := expand(argument)
+		if len(paths) == 0 {
+			r.Results = append(r.Results, empty(argument, false))
+		}
+		for _, path := range paths {
+			results, err := a.verifyPath(path, o, settings)
+			if err != nil {
+				return err
+			}
+			r.Results = append(r.Results, results...)
+		}
+	}
+	return a.emit(r, o.reportOptions)
+}
+
+func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
+	if !isFolder(path) {
+		_, result, err := a.verifyFile(path, o, settings, dialect.Options{Retrieval: o.retrieval})
+		return []finding.Result{result}, err
+	}
+	if o.retrieval != "" {
+		return nil, usage("Name the trace itself.", "--retrieval belongs to one trace, and %s is a folder", path)
+	}
+	tree, err := a.find(path, &o.artifactOptions)
+	if err != nil {
+		result, err := troubled(path, err)
+		return []finding.Result{result}, err
+	}
+	return a.verifyTree(path, tree, o, settings)
+}
+
+// verifyTree checks every artifact of a folder, and then the folder: what lies there alone, and what never varies.
+func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
+	if len(tree.Entries)+len(tree.Orphans) == 0 {
+		return []finding.Result{empty(root, false)}, nil
+	}
+	step, done := a.progress(len(tree.Entries), "verify")
+	defer done()
+	var results []finding.Result
+	var folder verify.Folder
+	for _, entry := range tree.Entries {
+		t, result, err := a.verifyFile(entry.Path, o, settings, dialect.Options{Shared: entry.Shared})
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			folder.Add(t)
+		}
+		results = append(results, result)
+		step()
+	}
+	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
+	for _, path := range tree.Orphans {
+		whole.Findings = append(whole.Findings, about(finding.InputOrphanRetrieval, path))
+	}
+	for _, path := range tree.Skipped {
+		whole.Findings = append(whole.Findings, about(finding.InputSkipped, path))
+	}
+	if len(whole.Findings) > 0 {
+		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries), Reason: ""}}
+		whole.Judge(false)
+		results = append(results, whole)
+	}
+	return results, nil
+}
+
+func about(code finding.Code, path string) finding.Finding {
+	f := finding.New(code)
+	f.Artifact, f.Hint = path, finding.Lookup(code).Action
+	return f
+}
+
+func (a *App) verifyFile(path string, o *verifyOptions, settings verify.Options, more dialect.Options) (*trace.Trace, finding.Result, error) {
+	artifact, err := a.read(path, &o.artifactOptions, more)
+	if err != nil {
+		result, err := troubled(path, err)
+		return nil, result, err
+	}
+	result := verify.Trace(artifact.Trace, artifact.Shape, settings)
+	result.Name, result.Inputs = path, artifact.Inputs
+	detach(&result)
+	return artifact.Trace, result, nil
+}
