@@ -23,7 +23,7 @@ const excerptBytes = 200
 // Assert compares got with the content of the file at path, which is relative to the package of the test.
 // A difference or a missing file fails the test and names the first line that differs; the test goes on.
 // Under [UpdateVariable] the file is written instead, its folder included; where CI is set that is refused,
-// so that no machine can approve its own output (CONTRACT R4).
+// so that no machine can approve its own output.
 func Assert(t testing.TB, path string, got []byte) {
 	t.Helper()
 	if os.Getenv(UpdateVariable) == "1" {
