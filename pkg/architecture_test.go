@@ -23,6 +23,7 @@ const (
 
 // row is one line of the import table in docs/architecture.md.
 type row struct {
+	level         int // the row tests has the last one
 	deterministic bool
 	allowed       []string // names of rows, and paths of libraries
 }
@@ -31,7 +32,7 @@ type row struct {
 type table map[string]row
 
 var (
-	tableLine = regexp.MustCompile("^\\| [0-9–] \\| `([^`]+)` \\| (yes)? ?\\| (.*)\\|$")
+	tableLine = regexp.MustCompile("^\\| ([0-9]) \\| `([^`]+)` \\| (yes)? ?\\| (.*)\\|$")
 	codeSpan  = regexp.MustCompile("`([^`]+)`")
 )
 
@@ -43,11 +44,12 @@ func readTable(page string) table {
 		if cells == nil {
 			continue
 		}
-		r := row{deterministic: cells[2] == "yes"}
-		for _, name := range codeSpan.FindAllStringSubmatch(cells[3], -1) {
+		r := row{deterministic: cells[3] == "yes"}
+		r.level, _ = strconv.Atoi(cells[1])
+		for _, name := range codeSpan.FindAllStringSubmatch(cells[4], -1) {
 			r.allowed = append(r.allowed, name[1])
 		}
-		rows[cells[1]] = r
+		rows[cells[2]] = r
 	}
 	return rows
 }
@@ -65,6 +67,27 @@ func houseTable(t *testing.T) table {
 		}
 	}
 	return rows
+}
+
+// faults names the entries of the table that are neither a library nor a row, and those that point to a higher level.
+func (rows table) faults() []string {
+	var faults []string
+	for name, r := range rows {
+		for _, entry := range r.allowed {
+			target, ok := rows[entry]
+			if first, _, _ := strings.Cut(entry, "/"); strings.Contains(first, ".") {
+				continue
+			}
+			if !ok {
+				faults = append(faults, fmt.Sprintf("%s: %s is no row", name, entry))
+			}
+			if target.level > r.level {
+				faults = append(faults, fmt.Sprintf("%s: %s stands on a higher level", name, entry))
+			}
+		}
+	}
+	slices.Sort(faults)
+	return faults
 }
 
 // deterministic gives the names of the deterministic packages in order.
@@ -181,6 +204,17 @@ func fileImportComplaints(name string, source []byte, rows table) ([]string, err
 		}
 	}
 	return complaints, nil
+}
+
+func TestTablePointsDownwards(t *testing.T) {
+	for _, fault := range houseTable(t).faults() {
+		t.Error(fault)
+	}
+	planted := readTable("| 0 | `canon` | yes | `example.com/x` |\n| 1 | `memory` | | `canon`, `trace`, `disk` |\n| 2 | `trace` | | |\n")
+	want := []string{"memory: disk is no row", "memory: trace stands on a higher level"}
+	if got := planted.faults(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestImportsFollowTheTable(t *testing.T) {
