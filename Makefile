@@ -1,0 +1,76 @@
+# dmpl: everything a fresh machine needs beyond Go, git and make is fetched by the go command.
+# `make demo` shows the tool, `make test` runs every test, `make check` is what CI runs.
+
+VULN := golang.org/x/vuln/cmd/govulncheck@v1.4.0
+
+.PHONY: build demo test check format vet staticcheck test-386 golden docs cover bench fuzz vuln clean
+
+build:
+	CGO_ENABLED=0 go build -trimpath -o bin/dmpl .
+
+# The last command must find a divergence: its exit code is 1.
+demo: build
+	@echo; echo "== one run, verified: exit code 0"
+	bin/dmpl verify fixtures/demo/left
+	@echo; echo "== the same run made again: exit code 0"
+	bin/dmpl diff fixtures/demo/left fixtures/demo/same
+	@echo; echo "== another query, another record: exit code 1"
+	bin/dmpl diff fixtures/demo/left fixtures/demo/changed; test $$? -eq 1
+
+# TESTFLAGS=-v also shows the vectors that a test could not find.
+test:
+	go test $(TESTFLAGS) ./...
+
+check: format vet staticcheck test-386 test
+
+format:
+	@files="$$(go tool gofumpt -l .)" && if [ -n "$$files" ]; then echo "gofumpt -w is needed for:"; echo "$$files"; exit 1; fi
+
+vet:
+	go vet ./...
+
+staticcheck:
+	go tool staticcheck -checks all,-ST1000 ./...
+
+# Digests are the same where an int has 32 bits. Only an x86 Linux runs such a binary natively.
+test-386:
+	@if [ "$$(go env GOHOSTOS)" = linux ] && [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
+		echo "GOARCH=386 go test of every package below pkg"; \
+		GOARCH=386 go test $(TESTFLAGS) $$(go list ./pkg/... | grep -v '/pkg$$'); \
+	else \
+		echo "!! NOT CHECKED: this machine cannot run 386 binaries"; \
+	fi
+
+# Rewrites what tests compare with. Read the difference before it is committed.
+golden:
+	DMPL_UPDATE_GOLDEN=1 go test -count=1 ./...
+
+# Rewrites the generated pages: every test whose name ends in Page or Pages.
+docs:
+	DMPL_UPDATE_GOLDEN=1 go test -count=1 -run 'Pages?$$' ./...
+
+# Writes docs/coverage.md and fails when a deterministic package is below its least coverage.
+cover:
+	@mkdir -p .cache
+	go test -count=1 -coverprofile=.cache/cover.out $$(go list ./... | grep -v '/pkg$$')
+	go test -count=1 -run '^TestCoverageIsKnownAndSufficient$$' ./pkg -args -house.coverprofile="$(CURDIR)/.cache/cover.out"
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+# Each fuzz target for 30 seconds.
+fuzz:
+	@set -e; for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s $$pkg; \
+		done; \
+	done
+
+# What was not checked has not passed: an unreachable tool or database fails loudly. No part of check.
+vuln:
+	@GOBIN="$(CURDIR)/bin" go install $(VULN) && bin/govulncheck ./... || { code=$$?; \
+		if [ $$code -eq 3 ]; then echo "!! vulnerabilities found"; \
+		else echo "!! NOT CHECKED: govulncheck or its database was not reached, or it could not finish (see above)"; fi; exit $$code; }
+
+clean:
+	rm -rf bin .cache
