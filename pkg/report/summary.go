@@ -62,7 +62,7 @@ func conclusion(r finding.Result) string {
 		if !found {
 			return ": the input could not be read"
 		}
-		return ": " + first.Artifact + ": " + sentence(first) + others(r.Findings)
+		return ": " + sentence(first) + others(r.Findings)
 	}
 	if !found {
 		return ": nothing was checked"
@@ -164,7 +164,12 @@ func others(fs []finding.Finding) string {
 }
 
 // sentence says where and what, without the values: "event 3, tool call 0 (search): arguments differ at /q".
+// What could not be read is one line with path, problem, offset and pointer:
+// "a.json: input is not valid JSON: the text ends inside a string at byte 17, at /events/3".
 func sentence(f finding.Finding) string {
+	if troubled(f) {
+		return troubleSentence(f)
+	}
 	what := f.Detail
 	if what == "" {
 		what = title(f)
@@ -173,6 +178,22 @@ func sentence(f finding.Finding) string {
 		return place + ": " + what
 	}
 	return what
+}
+
+func troubled(f finding.Finding) bool { return finding.Lookup(f.Code).Effect == finding.Trouble }
+
+func troubleSentence(f finding.Finding) string {
+	says := title(f)
+	if f.Artifact != "" {
+		says = f.Artifact + ": " + says
+	}
+	if f.Detail != "" {
+		says += ": " + f.Detail
+	}
+	if f.Pointer != "" {
+		says += ", at " + f.Pointer
+	}
+	return says
 }
 
 func place(f finding.Finding) string {
