@@ -109,7 +109,7 @@ func (s settings) fill(flags *pflag.FlagSet, f *pflag.Flag) error {
 	if !s.viper.IsSet(f.Name) {
 		return nil
 	}
-	source, value := s.where(f.Name), s.viper.Get(f.Name)
+	source, value := configName+": "+s.where(f.Name), s.viper.Get(f.Name)
 	if env := envName(f.Name); os.Getenv(env) != "" {
 		source = env
 		if _, ok := f.Value.(pflag.SliceValue); ok {
