@@ -25,7 +25,7 @@ func (o *documentOptions) bind(c *cobra.Command) {
 // addDocumentLimit declares the flag that raises or lowers the size of a document (CONTRACT C1).
 func addDocumentLimit(c *cobra.Command, limit *byteCount) {
 	*limit = dialect.DefaultLimit
-	c.Flags().Var(limit, "max-document-bytes", "refuse a larger document")
+	c.Flags().Var(limit, "max-document-bytes", "refuse a larger document; a line of a stream has at most 64 MiB")
 }
 
 func addProfile(c *cobra.Command, profile *choice) {
