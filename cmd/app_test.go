@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -162,5 +164,39 @@ func TestErrorsBecomeExitCodeMessageAndHint(t *testing.T) {
 				t.Errorf("stderr %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestJSONLStaysInBoundedMemory(t *testing.T) {
+	const lines, bound = 400_000, 16 << 20 // some 30 MB of lines; bytes of heap
+	line := []byte(`{"b":1.0,"a":"é","c":[1,2,3,{"x":null}],"d":"some more text to read over"}` + "\n")
+	p := newProcess(t)
+	left := lines
+	p.In = readerFunc(func(b []byte) (int, error) {
+		if left == 0 {
+			return 0, io.EOF
+		}
+		left--
+		return copy(b, line), nil
+	})
+	var highest uint64
+	written, calls := 0, 0
+	p.Out = writerFunc(func(b []byte) (int, error) {
+		written += len(b)
+		if calls++; calls%16 == 0 {
+			var stats runtime.MemStats
+			runtime.ReadMemStats(&stats)
+			highest = max(highest, stats.HeapAlloc)
+		}
+		return len(b), nil
+	})
+	if code := p.Run([]string{"digest", "canonical", "--jsonl"}); code != 0 {
+		t.Fatalf("exit code %d: %s", code, p.errs)
+	}
+	if want := lines * 65; written != want {
+		t.Errorf("%d bytes written, want %d", written, want)
+	}
+	if highest == 0 || highest > bound {
+		t.Errorf("heap grew to %d bytes, want at most %d", highest, bound)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,7 +85,7 @@ func yamlReason(err error) string {
 func (s settings) checkKeys(root *cobra.Command) error {
 	known := map[string]bool{}
 	collectFlags(root, known)
-	for _, key := range s.viper.AllKeys() {
+	for _, key := range slices.Sorted(slices.Values(s.viper.AllKeys())) {
 		if !known[key] {
 			return configError("%s: no command has such a flag", s.where(key))
 		}
@@ -109,7 +110,7 @@ func (s settings) fill(flags *pflag.FlagSet, f *pflag.Flag) error {
 	if !s.viper.IsSet(f.Name) {
 		return nil
 	}
-	source, value := s.where(f.Name), s.viper.Get(f.Name)
+	source, value := configName+": "+s.where(f.Name), s.viper.Get(f.Name)
 	if env := envName(f.Name); os.Getenv(env) != "" {
 		source = env
 		if _, ok := f.Value.(pflag.SliceValue); ok {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/finding"
 )
 
 // documentOptions are the flags of the commands that print something for each document.
@@ -24,7 +25,7 @@ func (o *documentOptions) bind(c *cobra.Command) {
 // addDocumentLimit declares the flag that raises or lowers the size of a document (CONTRACT C1).
 func addDocumentLimit(c *cobra.Command, limit *byteCount) {
 	*limit = dialect.DefaultLimit
-	c.Flags().Var(limit, "max-document-bytes", "refuse a larger document")
+	c.Flags().Var(limit, "max-document-bytes", "refuse a larger document; a line of a stream has at most 64 MiB")
 }
 
 func addProfile(c *cobra.Command, profile *choice) {
@@ -43,7 +44,7 @@ func (a *App) documents(path string, o documentOptions, render rendering) error 
 	out := bufio.NewWriterSize(a.Out, 64<<10)
 	var err error
 	if o.jsonl {
-		err = a.eachLine(out, path, min(int64(o.limit), lineLimit), render)
+		err = a.eachLine(out, path, min(int64(o.limit), canon.MaxLine), render)
 	} else {
 		err = a.oneDocument(out, path, int64(o.limit), render)
 	}
@@ -72,9 +73,13 @@ func (a *App) oneDocument(out *bufio.Writer, path string, limit int64, render re
 // located joins the path to an error about the bytes in it.
 func located(path string, err error) error {
 	var bad *canon.Error
-	if !errors.As(err, &bad) {
-		return err
+	if errors.As(err, &bad) {
+		p := problemOf(path, bad)
+		return &p
 	}
-	p := problemOf(path, bad)
-	return &p
+	var long *canon.LineTooLong
+	if errors.As(err, &long) {
+		return &dialect.Problem{Code: finding.InputTooLarge, Path: path, Offset: -1, Detail: long.Error()}
+	}
+	return err
 }

@@ -7,11 +7,7 @@ import (
 )
 
 // Tree gives the command tree as the process would use it, with what cobra adds.
-func (a *App) Tree() *cobra.Command {
-	root := a.rootCommand()
-	root.InitDefaultCompletionCmd()
-	return root
-}
+func (a *App) Tree() *cobra.Command { return a.rootCommand() }
 
 // Interruptible runs one command line as the process would.
 func (a *App) Interruptible(args []string) int { return a.interruptible(args) }

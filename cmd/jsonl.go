@@ -11,9 +11,6 @@ import (
 	"github.com/dmpl/dmpl/pkg/finding"
 )
 
-// lineLimit is the size of the longest line of a JSONL stream, in bytes (CONTRACT C1).
-const lineLimit = 64 << 20
-
 // eachLine prints a line for each line of the file, in bounded memory; the error at the end tells of the bad ones.
 func (a *App) eachLine(out *bufio.Writer, path string, limit int64, render rendering) error {
 	in, err := dialect.Open(path, a.In)

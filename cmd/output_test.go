@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -67,6 +68,19 @@ func TestEmitWritesJSON(t *testing.T) {
 	}
 	if got.SchemaVersion != finding.SchemaVersion || got.Verdict != "fail" || got.ExitCode != 0 || got.Tool.Version == "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestReportThatCannotBeWrittenIsTrouble(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		p := newProcess(t)
+		p.Out = writerFunc(func([]byte) (int, error) { return 0, errors.New("no space left") })
+		if code := p.Fail(p.Emit(verdictReport(finding.Pass), "--format", format)); code != finding.ExitTrouble {
+			t.Errorf("%s: exit code %d", format, code)
+		}
+		if !strings.HasPrefix(p.errs.String(), "dmpl: cannot write the result: no space left\n") {
+			t.Errorf("%s: stderr %q", format, p.errs)
+		}
 	}
 }
 

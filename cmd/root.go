@@ -57,6 +57,10 @@ func (a *App) rootCommand() *cobra.Command {
 		a.prepare(command)
 		root.AddCommand(command)
 	}
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		a.group(completion)
+	}
 	return root
 }
 
@@ -72,15 +76,14 @@ func (a *App) commands() []*cobra.Command {
 	}
 }
 
-// prepare makes a command read the environment and dmpl.yaml before it runs; a group of commands refuses to run.
+// prepare makes a command, or each of a group, read the environment and dmpl.yaml before it runs.
 func (a *App) prepare(c *cobra.Command) {
-	for _, sub := range c.Commands() {
-		a.prepare(sub)
-	}
 	c.DisableFlagsInUseLine = true
 	if c.HasSubCommands() {
-		c.Args, c.RunE = knownCommand, a.missingCommand
-		c.SuggestionsMinimumDistance = 2
+		a.group(c)
+		for _, sub := range c.Commands() {
+			a.prepare(sub)
+		}
 		return
 	}
 	run := c.RunE
@@ -90,6 +93,12 @@ func (a *App) prepare(c *cobra.Command) {
 		}
 		return run(c, args)
 	}
+}
+
+// group makes a command that only holds others refuse to run.
+func (a *App) group(c *cobra.Command) {
+	c.Args, c.RunE = knownCommand, a.missingCommand
+	c.SuggestionsMinimumDistance = 2
 }
 
 // knownCommand refuses what is left where a command's name was expected.
