@@ -81,27 +81,33 @@ func TestRootIsTheLowestError(t *testing.T) {
 	}{
 		"the lowest by event": {
 			[]finding.Finding{found(finding.EquivRole, 4, "/b"), found(finding.EquivRole, 2, "/a")},
-			true, []finding.Class{finding.Root, finding.Independent},
+			true,
+			[]finding.Class{finding.Root, finding.Independent},
 		},
 		"a note is no root": {
 			[]finding.Finding{found(finding.EquivRetrievalNote, 0, ""), found(finding.EquivRole, 2, "")},
-			true, []finding.Class{finding.Independent, finding.Root},
+			true,
+			[]finding.Class{finding.Independent, finding.Root},
 		},
 		"a cascade is no root": {
 			[]finding.Finding{with(found(finding.EquivResult, 1, ""), finding.Cascade), found(finding.EquivRole, 2, "")},
-			true, []finding.Class{finding.Cascade, finding.Root},
+			true,
+			[]finding.Class{finding.Cascade, finding.Root},
 		},
 		"a root that was named stays": {
 			[]finding.Finding{found(finding.EquivRole, 1, ""), with(found(finding.EquivRole, 2, ""), finding.Root)},
-			true, []finding.Class{finding.Independent, finding.Root},
+			true,
+			[]finding.Class{finding.Independent, finding.Root},
 		},
 		"only cascades": {
 			[]finding.Finding{with(found(finding.EquivResult, 1, ""), finding.Cascade)},
-			true, []finding.Class{finding.Cascade},
+			true,
+			[]finding.Class{finding.Cascade},
 		},
 		"one artifact has no root": {
 			[]finding.Finding{found(finding.DigestMismatch, 1, "")},
-			false, []finding.Class{finding.Independent},
+			false,
+			[]finding.Class{finding.Independent},
 		},
 	}
 	for name, c := range cases {

@@ -18,8 +18,8 @@ const maxCell = 48
 const both = "both"
 
 // context draws the events around the root finding as a table: one row where both sides agree, two where not, and a
-// mark at the root.
-func (p *printer) context(rows []finding.Row, at finding.Finding) {
+// mark at the event with index at.
+func (p *printer) context(rows []finding.Row, at int) {
 	if len(rows) == 0 {
 		return
 	}
@@ -27,7 +27,7 @@ func (p *printer) context(rows []finding.Row, at finding.Finding) {
 	table := [][]string{{"", "event", "side", "role", "decision", "tools", "digest"}}
 	for _, r := range rows {
 		mark := ""
-		if r.Index == at.EventIndex {
+		if r.Index == at {
 			mark = ">"
 		}
 		table = append(table, []string{

@@ -37,7 +37,7 @@ func outcome(e finding.Effect) string {
 	case finding.Differs:
 		return "divergent"
 	case finding.Trouble:
-		return "none can be given: exit code 2"
+		return "none, exit code 2"
 	}
 	return "not changed"
 }

@@ -109,7 +109,8 @@ func failing() finding.Result {
 	r := finding.Result{
 		Name: "t/memory_trace.json",
 		Checks: []finding.Check{
-			{ID: "V1", Status: finding.Passed, Count: 30}, {ID: "V1", Status: finding.Failed, Count: 2},
+			{ID: "V1", Status: finding.Passed, Count: 30},
+			{ID: "V1", Status: finding.Failed, Count: 2},
 			{ID: "V5.tool_result_fingerprint", Status: finding.Failed, Count: 1},
 		},
 		Findings: []finding.Finding{missing, digest, shape},

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"iter"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -62,7 +61,7 @@ func conclusion(r finding.Result) string {
 		if !found {
 			return ": the input could not be read"
 		}
-		return ": " + first.Artifact + ": " + sentence(first) + others(r.Findings)
+		return ": " + sentence(first) + others(r.Findings)
 	}
 	if !found {
 		return ": nothing was checked"
@@ -164,7 +163,12 @@ func others(fs []finding.Finding) string {
 }
 
 // sentence says where and what, without the values: "event 3, tool call 0 (search): arguments differ at /q".
+// What could not be read is one line with path, problem, offset and pointer:
+// "a.json: input is not valid JSON: the text ends inside a string at byte 17, at /events/3".
 func sentence(f finding.Finding) string {
+	if troubled(f) {
+		return troubleSentence(f)
+	}
 	what := f.Detail
 	if what == "" {
 		what = title(f)
@@ -173,6 +177,22 @@ func sentence(f finding.Finding) string {
 		return place + ": " + what
 	}
 	return what
+}
+
+func troubled(f finding.Finding) bool { return finding.Lookup(f.Code).Effect == finding.Trouble }
+
+func troubleSentence(f finding.Finding) string {
+	says := title(f)
+	if f.Artifact != "" {
+		says = f.Artifact + ": " + says
+	}
+	if f.Detail != "" {
+		says += ": " + f.Detail
+	}
+	if f.Pointer != "" {
+		says += ", at " + f.Pointer
+	}
+	return says
 }
 
 func place(f finding.Finding) string {
@@ -204,77 +224,4 @@ func hint(f finding.Finding) string {
 // compared tells a finding about two artifacts from one about a single artifact of a comparison.
 func compared(f finding.Finding) bool {
 	return f.RightArtifact != "" || f.RightPointer != "" || f.Code.Layer() == "equiv"
-}
-
-// having walks the findings of one severity; a report may hold very many, so nothing is copied out.
-func having(fs []finding.Finding, s finding.Severity) iter.Seq[finding.Finding] {
-	return func(yield func(finding.Finding) bool) {
-		for _, f := range fs {
-			if f.Severity == s && !yield(f) {
-				return
-			}
-		}
-	}
-}
-
-func countOf(fs []finding.Finding, s finding.Severity) int {
-	n := 0
-	for range having(fs, s) {
-		n++
-	}
-	return n
-}
-
-type counts struct{ passed, failed, notChecked int }
-
-// count adds the checks up (CONTRACT V5). What an artifact's kind does not have counts nowhere (V0).
-func count(checks []finding.Check) counts {
-	var n counts
-	for _, c := range checks {
-		switch c.Status {
-		case finding.Passed:
-			n.passed += c.Count
-		case finding.Failed:
-			n.failed += c.Count
-		case finding.NotChecked:
-			n.notChecked += c.Count
-		}
-	}
-	return n
-}
-
-func ignoredCount(ignored []finding.Ignored) int {
-	n := 0
-	for _, i := range ignored {
-		n += i.Count
-	}
-	return n
-}
-
-// tally counts texts in the order of their first appearance.
-type tally []struct {
-	what string
-	n    int
-}
-
-func (t *tally) add(what string) { t.addN(what, 1) }
-
-func (t *tally) addN(what string, n int) {
-	for i := range *t {
-		if (*t)[i].what == what {
-			(*t)[i].n += n
-			return
-		}
-	}
-	*t = append(*t, struct {
-		what string
-		n    int
-	}{what, n})
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

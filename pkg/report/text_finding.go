@@ -11,7 +11,7 @@ import (
 // The room for values, in characters, where the width does not say otherwise.
 const (
 	roomShort  = 40  // both values of one line, at any width
-	roomInline = 160 // both values of one line
+	roomInline = 100 // both values of one line
 	roomBlock  = 400 // one value on a line of its own
 )
 
@@ -23,7 +23,7 @@ func (p *printer) errors(r finding.Result) {
 	}
 	p.line("")
 	p.finding(r.Findings[first], true)
-	p.context(r.Context, r.Findings[first])
+	p.context(r.Context, marked(r, r.Findings[first]))
 
 	var cascades tally
 	var others []finding.Finding
@@ -95,6 +95,15 @@ func (p *printer) finding(f finding.Finding, isRoot bool) {
 		}
 		p.line("%s%s", label("code"), p.faint(Visible(code)))
 	}
+}
+
+// marked is the index of the event to mark: the root's, or where the root belongs to no event the one that decided.
+func marked(r finding.Result, root finding.Finding) int {
+	if root.EventIndex != finding.NoEvent {
+		return root.EventIndex
+	}
+	f, _ := decisive(r)
+	return f.EventIndex
 }
 
 // label begins a line under a finding.
@@ -183,6 +192,9 @@ func sides(f finding.Finding) (left, right string) {
 
 // where writes path and pointer, never cut: they are for copying.
 func (p *printer) where(f finding.Finding) {
+	if troubled(f) {
+		return // the sentence has it all
+	}
 	if !compared(f) {
 		p.place("in", f.Artifact, f.Pointer)
 		return

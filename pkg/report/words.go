@@ -25,7 +25,7 @@ type piece struct {
 }
 
 // marks shows two texts as one with the changed words marked: [-old-]{+new+}, or red and green. It is false where a
-// value is no text, or the texts have so little in common that marks would not help.
+// value is no text, or the texts have everything or so little in common that marks would not help.
 func (p *printer) marks(left, right finding.Value) (string, bool) {
 	l, isText := text(left)
 	r, isTextToo := text(right)
@@ -33,7 +33,7 @@ func (p *printer) marks(left, right finding.Value) (string, bool) {
 		return "", false
 	}
 	pieces := diffWords(l, r)
-	if !alikeEnough(pieces, min(len(l), len(r))) {
+	if l == r || !alikeEnough(pieces, min(len(l), len(r))) {
 		return "", false
 	}
 	var out strings.Builder
