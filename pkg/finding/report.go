@@ -1,5 +1,7 @@
 package finding
 
+import "slices"
+
 // Verdict is the answer about one artifact, pair or run (CONTRACT Z1).
 type Verdict string
 
@@ -150,8 +152,11 @@ func (r *Result) Judge(comparison bool) {
 }
 
 // nameRoot makes the lowest of the sorted findings that decide the verdict the root (CONTRACT E11). A cascade follows
-// from another finding, so it is never the root.
+// from another finding, so it is never the root; one that is named already stays.
 func (r *Result) nameRoot() {
+	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Class == Root }) {
+		return
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.Severity == Error && f.Class != Cascade && (r.Verdict != Divergent || Lookup(f.Code).Effect == Differs) {

@@ -17,7 +17,6 @@ type claim struct {
 	preimage []byte // nil: not checked, for this reason
 	reason   string
 	lenient  string // not empty: a mismatch is not checked, for this reason
-	hint     string
 }
 
 // check recomputes a claim (CONTRACT V5, C10). A foreign runtime may have a canonical form of its own: a match under it
@@ -45,9 +44,6 @@ func (c *checker) check(k claim) {
 		c.cover.Checked++
 		f := c.found(k, finding.DigestMismatch, "the stored digest does not match its preimage: it "+outcome.Reason)
 		f.Expected, f.Actual = finding.Value(k.stated.Raw), quoted(outcome.Computed)
-		if k.hint != "" {
-			f.Hint = k.hint
-		}
 		c.tally(k.id, finding.Failed, "")
 	case outcome.Status == canon.StatusFail:
 		c.tally(k.id, finding.NotChecked, k.lenient)
@@ -157,12 +153,12 @@ func checkResults(c *checker, id string) {
 	})
 }
 
-// resultPreimage applies the tool profile to a recorded result; without one the result as a whole is the preimage.
+// resultPreimage applies the tool profile to a recorded result. Without one the selection is not known: the result as a
+// whole can prove the digest right, and nothing can prove it wrong.
 func (c *checker) resultPreimage(k *claim, call *trace.Call) {
 	profile, ok := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
 	if !ok {
-		k.preimage = call.RawResult.Raw
-		k.hint = "If the tool's profile selects fields of the result, give it with --profiles."
+		k.preimage, k.lenient = call.RawResult.Raw, noProfile
 		return
 	}
 	k.selected(profile, call.RawResult.Raw, profile.Result)
@@ -202,8 +198,7 @@ func checkSideEffects(c *checker, id string) {
 		case known:
 			k.selected(profile, call.RawSideEffect.Raw, profile.SideEffects)
 		default:
-			k.preimage = call.RawSideEffect.Raw
-			k.hint = "If the tool's profile selects side-effect fields, give it with --profiles."
+			k.preimage, k.lenient = call.RawSideEffect.Raw, noProfile
 		}
 		c.check(k)
 	})
