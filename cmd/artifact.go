@@ -121,7 +121,7 @@ func literal(argument string) string {
 
 // troubled is the result of an input that could not be read (CONTRACT Z4). An error that is no problem of the input is
 // given back.
-func troubled(name string, errs ...error) (finding.Result, error) {
+func troubled(name string, comparison bool, errs ...error) (finding.Result, error) {
 	r := finding.Result{Name: name}
 	for _, err := range errs {
 		var problem *dialect.Problem
@@ -134,7 +134,7 @@ func troubled(name string, errs ...error) (finding.Result, error) {
 			return r, err
 		}
 	}
-	r.Judge(false)
+	r.Judge(comparison)
 	return r, nil
 }
 

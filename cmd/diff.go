@@ -99,7 +99,7 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		errRight = oneRun(right, rightTree)
 	}
 	if errLeft != nil || errRight != nil {
-		result, err := troubled(left+" and "+right, errLeft, errRight)
+		result, err := troubled(left+" and "+right, true, errLeft, errRight)
 		return []finding.Result{result}, err
 	}
 	var results []finding.Result
@@ -187,9 +187,10 @@ func (a *App) diffPair(p pairing, o *diffOptions, settings equiv.Options) (findi
 	left, errLeft := a.read(p.left, &o.artifactOptions, p.leftMore)
 	right, errRight := a.read(p.right, &o.artifactOptions, p.rightMore)
 	if errLeft != nil || errRight != nil {
-		return troubled(p.name, errLeft, errRight)
+		return troubled(p.name, true, errLeft, errRight)
 	}
-	checks := verify.Options{Profiles: settings.Profiles}
+	// The given profiles are an override: the sides answer for what they recorded, not for them.
+	var checks verify.Options
 	result := equiv.Compare(
 		equiv.Side{Trace: left.Trace, Findings: verify.Trace(left.Trace, left.Shape, checks).Findings},
 		equiv.Side{Trace: right.Trace, Findings: verify.Trace(right.Trace, right.Shape, checks).Findings},

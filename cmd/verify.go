@@ -76,7 +76,7 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 	}
 	tree, err := a.find(path, &o.artifactOptions)
 	if err != nil {
-		result, err := troubled(path, err)
+		result, err := troubled(path, false, err)
 		return []finding.Result{result}, err
 	}
 	return a.verifyTree(path, tree, o, settings)
@@ -126,7 +126,7 @@ func about(code finding.Code, path string) finding.Finding {
 func (a *App) verifyFile(path string, o *verifyOptions, settings verify.Options, more dialect.Options) (*trace.Trace, finding.Result, error) {
 	artifact, err := a.read(path, &o.artifactOptions, more)
 	if err != nil {
-		result, err := troubled(path, err)
+		result, err := troubled(path, false, err)
 		return nil, result, err
 	}
 	result := verify.Trace(artifact.Trace, artifact.Shape, settings)

@@ -8,7 +8,7 @@ import (
 )
 
 // alignEvents reports that the event counts differ and says which events are extra (CONTRACT E11). The finding stands at
-// the first index where the two lists part.
+// the first extra event.
 func (c *comparer) alignEvents() {
 	left, right := identities(c.leftEvents, c.rightEvents)
 	edits := align(left, right)
@@ -16,17 +16,19 @@ func (c *comparer) alignEvents() {
 		LeftEvents: len(left), RightEvents: len(right), Edits: edits, Note: alignmentNote(edits),
 	}
 	c.shift = shifted(edits)
-	p := c.at(parting(edits), "/events", "/events")
+	p := c.at(c.firstShifted(), "/events", "/events")
 	c.report(finding.EquivEventCount, p, count(len(left)), count(len(right)), "number of events differs")
 }
 
 func count(n int) finding.Value { return fmt.Append(nil, n) }
 
-func parting(edits []finding.Edit) int {
-	if len(edits) > 0 && edits[0].Kind == finding.Same {
-		return edits[0].Count
+// firstShifted is the first index that does not hold corresponding events: that of the first extra event.
+func (c *comparer) firstShifted() int {
+	i := 0
+	for !c.shift(i) {
+		i++
 	}
-	return 0
+	return i
 }
 
 // identities numbers events by what is compared of them: equal events get equal numbers.

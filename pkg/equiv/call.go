@@ -2,6 +2,8 @@ package equiv
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,18 +61,19 @@ func (c *comparer) compareCall(p place, j int, leftEvent, rightEvent *trace.Even
 	mark := c.mark()
 	c.different(finding.EquivToolName, p.member("tool_name"), left.Name, right.Name)
 	l, r := c.normalize(leftEvent, left, c.left, c.leftResults), c.normalize(rightEvent, right, c.right, c.rightResults)
-	if !c.comparable(p, left, right, l.profile != nil && l.profile == r.profile) {
+	if !c.usable(p, l, r) || !c.comparable(p, left, right, l.profile != nil && l.profile == r.profile) {
 		return
 	}
-	if !left.Normalization.Ok() || !right.Normalization.Ok() {
-		c.tally("E4", finding.NotChecked, "normalization_version is missing or malformed on a side")
-		c.tally("E7", finding.NotChecked, "normalization_version is missing or malformed on a side")
+	if !left.Normalization.Ok() || !right.Normalization.Ok() || !left.ProfileVersion.Ok() || !right.ProfileVersion.Ok() {
+		for _, id := range []string{"E4", "E7"} { // E1: arguments and fingerprints rest on the versions that chose them
+			c.tally(id, finding.NotChecked, "a version that the call rests on is missing or malformed on a side")
+		}
 		return
 	}
 	c.compareArguments(p.member("normalized_args"), left, right, l, r)
 	cascade := c.mark() > mark // E11: a fingerprint after the same call's name or arguments
 	at := c.mark()
-	c.compareFingerprint(finding.EquivResult, p.member("tool_result_fingerprint"), left.Result, right.Result, l.result, r.result)
+	c.compareFingerprint(finding.EquivResult, p.member("tool_result_fingerprint"), l.fingerprint(left.Result, l.result), r.fingerprint(right.Result, r.result))
 	c.compareSideEffects(p.member("side_effect_fingerprint"), left, right, l, r)
 	if cascade {
 		c.cascade(at)
@@ -107,13 +110,18 @@ func (c *comparer) comparable(p place, left, right *trace.Call, override bool) b
 
 // compareArguments applies E4 to the canonical arguments, and names each place where they differ.
 func (c *comparer) compareArguments(p place, left, right *trace.Call, l, r normal) {
-	if l.args == nil || r.args == nil {
-		if !left.Args.Ok() || !right.Args.Ok() || left.Args.Same(right.Args) {
-			return
-		}
-		l.args, r.args = left.Args.Raw, right.Args.Raw
+	if !left.Args.Ok() || !right.Args.Ok() {
+		return
 	}
-	ds, ok := differences(l.args, r.args)
+	a, b, ok := basis(l.arguments(left), r.arguments(right))
+	if !ok {
+		c.report(finding.EquivNoPreimage, p, left.Args.Raw, right.Args.Raw, "a side has no raw arguments to apply the given profile to")
+		return
+	}
+	if bytes.Equal(a, b) || canon.Equal(a, b, canon.Form{}) {
+		return
+	}
+	ds, ok := differences(a, b)
 	if !ok {
 		c.report(finding.EquivNoCanonical, p, left.Args.Raw, right.Args.Raw, "%s", finding.Lookup(finding.EquivNoCanonical).Title)
 	}
@@ -148,19 +156,53 @@ func canonical(raw []byte) (canon.Value, bool) {
 	return value, err == nil
 }
 
-// compareFingerprint applies E7 to one fingerprint. With profiles, recomputed digests are compared where both sides have
-// a preimage; where one has none, equal recorded digests still prove equality, and different ones prove nothing.
-func (c *comparer) compareFingerprint(code finding.Code, p place, left, right trace.Field, recomputedLeft, recomputedRight recomputed) {
+// evidence is what one side has to show for a fingerprint, or for its arguments, when profiles are given.
+type evidence struct {
+	recorded trace.Field
+	asked    bool   // a profile applies
+	again    []byte // made again under it; nil where there is no preimage
+	own      bool   // the profile is of the version that the call was recorded under
+	foreign  bool   // the runtime writes values as they are, whatever the profile
+}
+
+// stands says that what was recorded is what the given profile makes.
+func (e evidence) stands() bool {
 	switch {
-	case recomputedLeft.asked && recomputedRight.asked && recomputedLeft.digest != nil && recomputedRight.digest != nil:
-		if !bytes.Equal(recomputedLeft.digest, recomputedRight.digest) {
-			c.report(code, p, recomputedLeft.digest, recomputedRight.digest, "%s under the given profile", finding.Lookup(code).Title)
+	case e.foreign:
+		return false
+	case e.again != nil:
+		return canon.Equal(e.again, e.recorded.Raw, canon.Form{})
+	}
+	return e.own
+}
+
+// basis says which values of two sides may be compared under the given profiles: those made again where both sides have
+// a preimage, else the recorded ones where they are the profile's too, or are equal as they are.
+func basis(l, r evidence) (left, right []byte, ok bool) {
+	switch {
+	case l.again != nil && r.again != nil:
+		return l.again, r.again, true
+	case !l.asked && !r.asked, l.stands() && r.stands(), l.foreign && r.foreign && l.recorded.SameDigest(r.recorded):
+		return l.recorded.Raw, r.recorded.Raw, true
+	}
+	return nil, nil, false
+}
+
+// compareFingerprint applies E7 to one fingerprint.
+func (c *comparer) compareFingerprint(code finding.Code, p place, l, r evidence) {
+	if !l.recorded.Ok() || !r.recorded.Ok() {
+		return
+	}
+	left, right, ok := basis(l, r)
+	switch {
+	case !ok:
+		c.report(finding.EquivNoPreimage, p, l.recorded.Raw, r.recorded.Raw, "a side has no preimage to apply the given profile to")
+	case l.again != nil && r.again != nil:
+		if !bytes.Equal(left, right) {
+			c.report(code, p, left, right, "%s under the given profile", finding.Lookup(code).Title)
 		}
-	case !left.Ok() || !right.Ok() || left.SameDigest(right):
-	case recomputedLeft.asked || recomputedRight.asked:
-		c.report(finding.EquivNoPreimage, p, left.Raw, right.Raw, "fingerprints differ and a side has no preimage to apply the profile to")
-	default:
-		c.report(code, p, left.Raw, right.Raw, "%s", finding.Lookup(code).Title)
+	case !l.recorded.SameDigest(r.recorded):
+		c.report(code, p, left, right, "%s", finding.Lookup(code).Title)
 	}
 }
 
@@ -174,53 +216,81 @@ func (c *comparer) compareSideEffects(p place, left, right *trace.Call, l, r nor
 		c.report(finding.EquivSideEffect, p, a.Raw, b.Raw, "only one side has a side-effect fingerprint")
 		return
 	}
-	c.compareFingerprint(finding.EquivSideEffect, p, a, b, l.sideEffect, r.sideEffect)
+	c.compareFingerprint(finding.EquivSideEffect, p, l.fingerprint(a, l.sideEffect), r.fingerprint(b, r.sideEffect))
 }
 
 // normal is what the given profiles make of a call; the zero value where no profile applies.
 type normal struct {
-	profile            *trace.ToolProfile
-	args               []byte // selected again; nil where there are no raw arguments
-	result, sideEffect recomputed
+	profile    *trace.ToolProfile
+	own        bool   // the profile is of the recorded version
+	foreign    bool   // the trace is
+	before     bool   // recorded before the tool ran: there is no result to select from
+	args       []byte // selected again; nil where there are no raw arguments
+	result     []byte // digested again, as a JSON string; nil where there is no preimage
+	sideEffect []byte
+	err        error // why the profile cannot be applied
 }
 
-// recomputed is a fingerprint made again from its preimage: a JSON string, or nil where there is no preimage.
-type recomputed struct {
-	asked  bool
-	digest []byte
+func (n normal) arguments(call *trace.Call) evidence {
+	return evidence{recorded: call.Args, asked: n.profile != nil, again: n.args, own: n.own, foreign: n.foreign}
+}
+
+func (n normal) fingerprint(recorded trace.Field, again []byte) evidence {
+	return evidence{recorded: recorded, asked: n.profile != nil && !n.before, again: again, own: n.own, foreign: n.foreign}
 }
 
 func (c *comparer) normalize(e *trace.Event, call *trace.Call, t *trace.Trace, results *trace.Results) normal {
 	if c.o.Profiles == nil || !call.Name.Ok() {
 		return normal{}
 	}
-	profile, ok := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+	version := call.ProfileVersion.Text()
+	profile, ok := c.o.Profiles.Override(call.Name.Text(), version)
 	if !ok {
 		return normal{}
 	}
-	n := normal{profile: profile}
-	if raw := t.RawArgs(call); raw != nil {
-		n.args, _ = profile.Select(raw, profile.Args)
+	n := normal{
+		profile: profile, own: profile.Version == version, foreign: t.Foreign, before: e.Interceptor.Text() == trace.BeforeTool,
 	}
-	if e.Interceptor.Text() == trace.BeforeTool {
+	if raw := t.RawArgs(call); raw != nil {
+		n.args, n.err = profile.Select(raw, profile.Args)
+	}
+	if n.before {
 		return n
 	}
-	raw, doubt := results.Of(e, call)
-	if doubt != "" {
-		raw = nil
+	if raw, doubt := results.Of(e, call); doubt == "" {
+		n.result = n.digest(raw, profile.Result)
 	}
-	n.result = recompute(profile, raw, profile.Result)
-	n.sideEffect = recompute(profile, call.RawSideEffect.Raw, profile.SideEffects)
+	n.sideEffect = n.digest(call.RawSideEffect.Raw, profile.SideEffects)
 	return n
 }
 
-func recompute(profile *trace.ToolProfile, raw []byte, entries []string) recomputed {
-	r := recomputed{asked: true}
+func (n *normal) digest(raw []byte, entries []string) []byte {
 	if raw == nil {
-		return r
+		return nil
 	}
-	if hex, err := profile.Fingerprint(raw, entries); err == nil {
-		r.digest = canon.Quote(nil, []byte(hex))
+	hex, err := n.profile.Fingerprint(raw, entries)
+	if err != nil {
+		n.err = cmp.Or(n.err, err)
+		return nil
 	}
-	return r
+	return canon.Quote(nil, []byte(hex))
+}
+
+// usable reports a side whose values the profile cannot be applied to, such as a declared datetime that cannot be read
+// (CONTRACT C5, C8).
+func (c *comparer) usable(p place, sides ...normal) bool {
+	for i, n := range sides {
+		if n.err == nil {
+			continue
+		}
+		code := finding.EquivNoCanonical
+		var bad *canon.Error
+		if errors.As(n.err, &bad) {
+			code = finding.Code(bad.Code)
+		}
+		side := [...]string{"left", "right"}[i]
+		c.report(code, p, nil, nil, "the profile's fields have no canonical form on the %s: %s", side, n.err)
+		return false
+	}
+	return true
 }

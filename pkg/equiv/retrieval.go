@@ -1,7 +1,9 @@
 package equiv
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +45,7 @@ func (c *comparer) missingRetrieval(left, right *trace.Retrieval) {
 			side = "right"
 		}
 		c.report(finding.EquivRetrievalNotGiven, p, nil, nil, "only the %s side has a retrieval trace", side)
-	case named(c.left) || named(c.right):
+	case links(c.left) || links(c.right):
 		c.report(finding.EquivRetrievalNotGiven, p, nil, nil, "events name retrievals, and neither side has a retrieval trace")
 	default:
 		c.tally("E6", finding.Passed, "")
@@ -52,7 +54,7 @@ func (c *comparer) missingRetrieval(left, right *trace.Retrieval) {
 	c.tally("E6", finding.NotChecked, "retrieval trace not given on both sides")
 }
 
-func named(t *trace.Trace) bool {
+func links(t *trace.Trace) bool {
 	for i := range t.Events {
 		if len(t.Events[i].Links) > 0 {
 			return true
@@ -104,11 +106,6 @@ func (c *comparer) pairRows(left, right *trace.Retrieval) []pair {
 		c.pairLinks(m, i)
 	}
 	leftRest, rightRest := c.unlinked(c.left, left, m.leftID), c.unlinked(c.right, right, m.rightR)
-	if len(leftRest) != len(rightRest) && len(left.Rows) == len(right.Rows) && c.leftEvents != nil && c.rightEvents != nil &&
-		len(c.leftEvents) == len(c.rightEvents) {
-		c.report(finding.EquivRetrievalLinks, c.rows(left, right), count(len(leftRest)), count(len(rightRest)),
-			"number of retrievals that no event names differs")
-	}
 	for i := range min(len(leftRest), len(rightRest)) {
 		m.pairs = append(m.pairs, pair{finding.NoEvent, leftRest[i], rightRest[i]})
 	}
@@ -160,12 +157,61 @@ func (c *comparer) pairLinks(m *pairing, i int) {
 			"number of linked retrievals differs: %d on the left, %d on the right", len(l), len(r))
 		return
 	}
+	leftRows, rightRows := named(l, m.leftID), named(r, m.rightR)
+	if reordered(leftRows, rightRows) {
+		c.report(finding.EquivRetrievalLinks, p, left.LinkList.Raw, right.LinkList.Raw, "the event names the same retrievals in another order")
+		rightRows = inOrderOf(leftRows, rightRows)
+	}
 	for j := range l {
-		if !m.match(i, m.leftID[l[j]], m.rightR[r[j]]) {
+		if !m.match(i, leftRows[j], rightRows[j]) {
 			c.report(finding.EquivRetrievalLinks, p.member(strconv.Itoa(j)), left.Links[j].Raw, right.Links[j].Raw,
 				"the link names another retrieval than before")
 		}
 	}
+}
+
+// named gives the rows that links name; nil for a dangling link, which is V2's finding.
+func named(links []string, rows map[string]*trace.Row) []*trace.Row {
+	out := make([]*trace.Row, len(links))
+	for i, link := range links {
+		out[i] = rows[link]
+	}
+	return out
+}
+
+// reordered says that two lists hold the same retrievals in different orders.
+func reordered(left, right []*trace.Row) bool {
+	if len(left) < 2 || slices.Contains(left, nil) || slices.Contains(right, nil) {
+		return false
+	}
+	l, r := keys(left), keys(right)
+	if slices.Equal(l, r) {
+		return false
+	}
+	slices.SortFunc(l, compareKeys)
+	slices.SortFunc(r, compareKeys)
+	return slices.Equal(l, r)
+}
+
+func keys(rows []*trace.Row) [][32]byte {
+	out := make([][32]byte, len(rows))
+	for i, row := range rows {
+		out[i] = row.Key()
+	}
+	return out
+}
+
+func compareKeys(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
+
+// inOrderOf sorts right so that equal retrievals stand at equal places.
+func inOrderOf(left, right []*trace.Row) []*trace.Row {
+	rest := slices.Clone(right)
+	out := make([]*trace.Row, len(left))
+	for i, row := range left {
+		j := slices.IndexFunc(rest, func(r *trace.Row) bool { return r.Key() == row.Key() })
+		out[i], rest = rest[j], slices.Delete(rest, j, j+1)
+	}
+	return out
 }
 
 // match pairs two rows, or says that one of them corresponds to another row already. A dangling link is V2's finding.

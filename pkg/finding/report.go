@@ -151,7 +151,7 @@ func (r *Result) Judge(comparison bool) {
 	}
 }
 
-// nameRoot makes the lowest of the sorted findings that decide the verdict the root (CONTRACT E11). A cascade follows
+// nameRoot makes the lowest error of the sorted findings the root (CONTRACT E11). A cascade follows
 // from another finding, so it is never the root; one that is named already stays.
 func (r *Result) nameRoot() {
 	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Class == Root }) {
@@ -159,7 +159,7 @@ func (r *Result) nameRoot() {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Severity == Error && f.Class != Cascade && (r.Verdict != Divergent || Lookup(f.Code).Effect == Differs) {
+		if f.Severity == Error && f.Class != Cascade {
 			f.Class = Root
 			return
 		}

@@ -94,9 +94,10 @@ func TestRootIsTheLowestError(t *testing.T) {
 			true,
 			[]finding.Class{finding.Cascade, finding.Root},
 		},
-		"a divergence is the root, not what else is wrong with a side": {
+		"what is wrong with a side can be the root of a divergence": {
 			[]finding.Finding{found(finding.ShapeMissing, finding.NoEvent, "/run_id"), found(finding.EquivRole, 2, "")},
-			true, []finding.Class{finding.Independent, finding.Root},
+			true,
+			[]finding.Class{finding.Root, finding.Independent},
 		},
 		"only cascades": {
 			[]finding.Finding{with(found(finding.EquivResult, 1, ""), finding.Cascade)},

@@ -39,6 +39,27 @@ func (e *Event) Key() [32]byte {
 	return sum
 }
 
+// Key digests what E6 compares of the retrieval, under json-v1. A malformed field counts as null.
+func (r *Row) Key() [32]byte {
+	text := []byte{'['}
+	for _, f := range []Field{r.PolicyID, r.PolicyVersion, r.QueryFingerprint, r.QueryNormalization, r.Mode} {
+		text = append(f.appendTo(text), ',')
+	}
+	records, _ := r.ByRank()
+	text = append(text, '[')
+	for i, rec := range records {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = rec.ID.appendTo(text)
+	}
+	sum, err := canon.Digest(canon.JSONv1, append(text, "]]"...))
+	if err != nil {
+		return [32]byte{}
+	}
+	return sum
+}
+
 func (f Field) appendTo(text []byte) []byte {
 	if !f.Ok() {
 		return append(text, "null"...)

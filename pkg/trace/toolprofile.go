@@ -25,20 +25,29 @@ type ToolProfile struct {
 // Profiles is a set of tool profiles.
 type Profiles []ToolProfile
 
-// For gives the profile for a tool as recorded under a version. Where the set does not hold that version and holds
-// exactly one of the tool, that one is the override that was asked for (CONTRACT R1).
+// For gives the profile of a tool under the version that a call was recorded with.
 func (ps Profiles) For(tool, version string) (*ToolProfile, bool) {
+	for i := range ps {
+		if ps[i].Name == tool && ps[i].Version == version {
+			return &ps[i], true
+		}
+	}
+	return nil, false
+}
+
+// Override gives the profile to apply in place of the recorded one: that of the recorded version, or the only one that
+// the set has of the tool (CONTRACT R1).
+func (ps Profiles) Override(tool, version string) (*ToolProfile, bool) {
+	if p, ok := ps.For(tool, version); ok {
+		return p, true
+	}
 	var only *ToolProfile
 	count := 0
 	for i := range ps {
-		if ps[i].Name != tool {
-			continue
+		if ps[i].Name == tool {
+			only = &ps[i]
+			count++
 		}
-		if ps[i].Version == version {
-			return &ps[i], true
-		}
-		only = &ps[i]
-		count++
 	}
 	return only, count == 1
 }

@@ -107,11 +107,16 @@ func checkVersions(c *checker, id string) {
 	for i := 0; r != nil && i < len(r.Rows); i++ {
 		missing = missing || r.Rows[i].SchemaVersion.Missing()
 	}
+	mark := c.mark()
+	if r != nil && r.Prefix != "" && len(r.Rows) == 0 && r.RowList.Ok() && r.SchemaVersion.Missing() {
+		c.report(finding.ClaimVersionNotLogged, r.Path, "/retrieval_trace_schema_version", finding.NoEvent,
+			"the retrieval trace has no rows and does not state its schema version")
+	}
 	if missing {
 		c.tally(id, finding.Failed, "a schema version is missing")
 		return
 	}
-	c.tally(id, finding.Passed, "")
+	c.hold(id, mark)
 }
 
 // V4: strictly above the cap a file must say that it was truncated.

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"errors"
+
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/trace"
@@ -106,18 +108,16 @@ func checkArguments(c *checker, id string) {
 			c.tally(id, finding.NotChecked, noProfile)
 			return
 		}
-		selection, err := profile.Select(call.RawArgs.Raw, profile.Args)
-		if err != nil {
-			c.tally(id, finding.NotChecked, err.Error())
+		k := c.callClaim(id, "normalized_args", e, j, call.Args)
+		if !c.selected(&k, profile, call.RawArgs.Raw, profile.Args) {
 			return
 		}
-		if canon.Equal(selection, call.Args.Raw, canon.Form{Decimals: profile.Decimals}) {
+		if canon.Equal(k.preimage, call.Args.Raw, canon.Form{Decimals: profile.Decimals}) {
 			c.tally(id, finding.Passed, "")
 			return
 		}
-		k := c.callClaim(id, "normalized_args", e, j, call.Args)
 		f := c.found(k, finding.DigestArguments, "normalized_args are not what the profile selects")
-		f.Expected, f.Actual = selection, finding.Value(call.Args.Raw)
+		f.Expected, f.Actual = k.preimage, finding.Value(call.Args.Raw)
 		c.tally(id, finding.Failed, "")
 	})
 }
@@ -139,7 +139,9 @@ func checkResults(c *checker, id string) {
 		k.lenient = doubt
 		switch {
 		case call.RawResult.Ok():
-			c.resultPreimage(&k, call)
+			if !c.resultPreimage(&k, call) {
+				return
+			}
 		case raw != nil && canon.Valid(raw) != nil:
 			k.reason = "the tool result file is no strict JSON"
 		case raw != nil:
@@ -155,22 +157,31 @@ func checkResults(c *checker, id string) {
 
 // resultPreimage applies the tool profile to a recorded result. Without one the selection is not known: the result as a
 // whole can prove the digest right, and nothing can prove it wrong.
-func (c *checker) resultPreimage(k *claim, call *trace.Call) {
+func (c *checker) resultPreimage(k *claim, call *trace.Call) bool {
 	profile, ok := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
 	if !ok {
 		k.preimage, k.lenient = call.RawResult.Raw, noProfile
-		return
+		return true
 	}
-	k.selected(profile, call.RawResult.Raw, profile.Result)
+	return c.selected(k, profile, call.RawResult.Raw, profile.Result)
 }
 
-func (k *claim) selected(profile *trace.ToolProfile, raw []byte, entries []string) {
+// selected makes a profile's selection the preimage. A value that has none, such as a declared datetime that cannot be
+// read, is an error of the evidence (CONTRACT C5, C8).
+func (c *checker) selected(k *claim, profile *trace.ToolProfile, raw []byte, entries []string) bool {
 	selection, err := profile.Select(raw, entries)
-	if err != nil {
-		k.reason = err.Error()
-		return
+	if err == nil {
+		k.preimage = selection
+		return true
 	}
-	k.preimage = selection
+	code := finding.DigestMismatch
+	var bad *canon.Error
+	if errors.As(err, &bad) {
+		code = finding.Code(bad.Code)
+	}
+	c.found(*k, code, "the profile's fields have no canonical form: "+err.Error())
+	c.tally(k.id, finding.Failed, "")
+	return false
 }
 
 // D2: side_effect_fingerprint is required exactly where the profile lists fields.
@@ -196,7 +207,9 @@ func checkSideEffects(c *checker, id string) {
 		case call.RawSideEffect.State == trace.Absent:
 			k.reason = noPreimage
 		case known:
-			k.selected(profile, call.RawSideEffect.Raw, profile.SideEffects)
+			if !c.selected(&k, profile, call.RawSideEffect.Raw, profile.SideEffects) {
+				return
+			}
 		default:
 			k.preimage, k.lenient = call.RawSideEffect.Raw, noProfile
 		}

@@ -29,8 +29,9 @@ func checkModelConfig(c *checker, id string) {
 		return
 	}
 	k := claim{id: id, path: c.t.Path, pointer: "/model_config_id", event: finding.NoEvent, stated: c.t.ModelConfigID}
-	k.selected(&trace.ToolProfile{}, c.t.ModelConfig.Raw, modelIdentity)
-	c.check(k)
+	if c.selected(&k, &trace.ToolProfile{}, c.t.ModelConfig.Raw, modelIdentity) {
+		c.check(k)
+	}
 }
 
 // D7: commit_id is the digest of run, snapshot and policy set.

@@ -59,12 +59,17 @@ func readTrace(f *dialect.File) (*trace.Trace, []finding.Finding, error) {
 		return nil, nil, syntax(f.Path, err)
 	}
 	for i := range r.findings {
-		found := &r.findings[i]
-		if at := found.EventIndex; at != finding.NoEvent && at < len(t.Events) && t.Events[at].IndexField.Ok() {
-			found.EventIndex = t.Events[at].Index
-		}
+		r.findings[i].EventIndex = indexAt(t, r.findings[i].EventIndex)
 	}
 	return t, r.findings, nil
+}
+
+// indexAt gives the index of the event at a position: an event that states none has no place in the order.
+func indexAt(t *trace.Trace, position int) int {
+	if position < 0 || position >= len(t.Events) || !t.Events[position].IndexField.Ok() {
+		return finding.NoEvent
+	}
+	return t.Events[position].Index
 }
 
 // readCompanion reads the retrieval trace that was named, or the one beside the trace.

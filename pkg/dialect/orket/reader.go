@@ -3,6 +3,7 @@ package orket
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -238,21 +239,20 @@ func nonEmpty[T any](r *reader, _ *T, f *trace.Field) {
 }
 
 func version[T any](known string) func(*reader, *T, *trace.Field) {
-	return func(r *reader, _ *T, f *trace.Field) {
-		if !textIs(f, known) {
+	return func(r *reader, t *T, f *trace.Field) {
+		nonEmpty(r, t, f)
+		if f.Ok() && !textIs(f, known) {
 			r.reject(finding.ShapeVersion, f, "%s is not %q, the version that is known", r.at[len(r.at)-1].name, known)
 		}
 	}
 }
 
 func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
-	return func(r *reader, _ *T, f *trace.Field) {
-		for _, v := range values {
-			if textIs(f, v) {
-				return
-			}
+	return func(r *reader, t *T, f *trace.Field) {
+		nonEmpty(r, t, f)
+		if f.Ok() && !slices.ContainsFunc(values, func(v string) bool { return textIs(f, v) }) {
+			r.reject(finding.ShapeValue, f, "%s is none of %s", r.at[len(r.at)-1].name, strings.Join(values, ", "))
 		}
-		r.reject(finding.ShapeValue, f, "%s is none of %s", r.at[len(r.at)-1].name, strings.Join(values, ", "))
 	}
 }
 
