@@ -1,5 +1,7 @@
 package finding
 
+import "slices"
+
 // Code is a reason code, `layer.problem` in snake case. A code is never renamed and never reused.
 type Code string
 
@@ -28,6 +30,8 @@ type Entry struct {
 	Causes   string
 	Action   string
 }
+
+var entries = slices.Concat(evidenceEntries, equivEntries)
 
 // Entries gives the whole table in the order of its layers.
 func Entries() []Entry { return entries }
