@@ -53,10 +53,18 @@ type Reader struct {
 	order   []int32  // scratch of closeObject
 	parts   []byte   // scratch of permute
 	late    []late   // errors that a lenient profile finds on writing
+
+	// First room for members and order: most documents are small, and then need no other memory.
+	fewMembers [10]member
+	fewOrder   [10]int32
 }
 
 // NewReader reads the one document of src. Spans index src; the Reader does not change it.
-func NewReader(src []byte) *Reader { return &Reader{src: src} }
+func NewReader(src []byte) *Reader {
+	r := &Reader{src: src}
+	r.members, r.order = r.fewMembers[:0], r.fewOrder[:0]
+	return r
+}
 
 // Valid tells whether src is one document as C1 wants it; the error is an *Error.
 func Valid(src []byte) error {
