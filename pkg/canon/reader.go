@@ -47,6 +47,7 @@ type Reader struct {
 	fields   *field // declared datetimes at and below the cursor (C8); nil for none
 
 	members []member // of all open objects, innermost last
+	names   []byte   // their names, where these are not their own bytes in the document
 	order   []int32  // scratch of closeObject
 	parts   []byte   // scratch of permute
 	late    []late   // errors that a lenient profile finds on writing
@@ -118,8 +119,8 @@ func (r *Reader) Skip() (Span, error) {
 }
 
 // Members passes the object at the cursor and calls each for every member, the cursor at its value. Each must consume
-// exactly that value, by Skip, Members or Elements. The name has its escapes resolved and is in NFC (C3); it is part
-// of the document where it can be, and valid during the call only. A duplicate name is found at the object's end.
+// exactly that value, by Skip, Members or Elements. The name has its escapes resolved and is in NFC (C3); it is
+// valid during the call only, and part of the document where nothing had to change. A duplicate name is found at the object's end.
 // The error is an *Error, or what each returned.
 func (r *Reader) Members(each func(name []byte) error) error {
 	if err := r.need('{', "an object"); err != nil {
@@ -131,7 +132,7 @@ func (r *Reader) Members(each func(name []byte) error) error {
 		if err := r.name(); err != nil {
 			return err
 		}
-		if err := each(r.members[len(r.members)-1].key); err != nil {
+		if err := each(r.key(&r.members[len(r.members)-1])); err != nil {
 			return err
 		}
 		if r.err != nil {

@@ -42,9 +42,12 @@ func (r *Reader) uniqueInNFC(members []member) *Error {
 	if !slices.ContainsFunc(members, func(m member) bool { return m.wide }) {
 		return nil
 	}
-	normal := slices.Clone(members)
+	start, normal := len(r.names), slices.Clone(members)
 	for i := range normal {
-		normal[i].key = NFC(normal[i].key)
+		r.setName(&normal[i], len(r.names), NFC(r.key(&normal[i])))
+		normal[i].prefix = 0
 	}
-	return r.unique(normal, r.sorted(normal))
+	err := r.unique(normal, r.sorted(normal))
+	r.names = r.names[:start]
+	return err
 }

@@ -86,7 +86,7 @@ func (r *Reader) object() *Error {
 			return err
 		}
 		if fields != nil {
-			r.fields = fields.child(string(r.members[len(r.members)-1].key))
+			r.fields = fields.child(string(r.key(&r.members[len(r.members)-1])))
 		}
 		if err := r.value(); err != nil {
 			return err
