@@ -4,17 +4,25 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
-	"strconv"
 )
 
-// member is one member of an open object.
+// member is one member of an open object. It holds offsets only: the collector then never looks at members.
 type member struct {
 	prefix     uint64 // the key's first eight bytes, which settle most comparisons
-	key        []byte // decoded name, in NFC under json-v1
 	at         int    // offset of the name's literal in the document
+	key, size  int    // decoded name, in NFC under json-v1: its offset in the document, or in Reader.names when odd
 	start, end int    // `"name":value` in the output
 	late       int    // errors postponed before this member; after endMember: 1 + index of its own, or 0
-	wide       bool   // the key holds a rune that NFC may change
+	odd        bool   // the name is not its own bytes in the document
+	wide       bool   // the name holds a rune that NFC may change
+}
+
+// key gives a member's decoded name.
+func (r *Reader) key(m *member) []byte {
+	if m.odd {
+		return r.names[m.key : m.key+m.size]
+	}
+	return r.src[m.key : m.key+m.size]
 }
 
 // late is an error that a lenient profile finds only on writing: not at all, if a later duplicate replaces the member.
@@ -39,14 +47,18 @@ func (r *Reader) name() *Error {
 	if err != nil {
 		return err
 	}
-	key := r.src[at+1 : r.pos-1]
-	prefix := uint64(0)
-	if t == 0 && r.form.Profile != JCS {
-		prefix = prefixAt(r.src, at+1, len(key))
+	m := r.grow()
+	m.at, m.key, m.size = at, at+1, r.pos-at-2
+	m.start, m.late = len(r.out), mark
+	m.odd, m.wide = false, false
+	if t == 0 {
+		m.prefix = prefixAt(r.src, at+1, m.size)
 	} else {
-		key, prefix = r.oddKey(key, t)
+		r.decodeName(m, t)
 	}
-	r.members = append(r.members, member{prefix: prefix, key: key, at: at, start: len(r.out), late: mark, wide: t&wide != 0})
+	if r.form.Profile == JCS {
+		m.prefix = 0 // RFC 8785 orders names by UTF-16 unit, which bytes do not
+	}
 	if r.writing {
 		r.writeString(at, t)
 		r.out = append(r.out, ':')
@@ -67,18 +79,35 @@ func (r *Reader) name() *Error {
 	return nil
 }
 
-// oddKey decodes a name that is not its own bytes. RFC 8785 orders names by UTF-16 unit, so it takes no prefix.
-func (r *Reader) oddKey(key []byte, t traits) ([]byte, uint64) {
+// grow adds a member, filled in place by name.
+func (r *Reader) grow() *member {
+	n := len(r.members)
+	if n == cap(r.members) {
+		r.members = slices.Grow(r.members, 1)
+	}
+	r.members = r.members[:n+1]
+	return &r.members[n]
+}
+
+// decodeName resolves the escapes of a name and brings it to NFC where the profile does.
+func (r *Reader) decodeName(m *member, t traits) {
+	m.wide = t&wide != 0
+	start, name := len(r.names), r.key(m)
 	if t&escaped != 0 {
-		key = unescape(nil, key)
+		r.names = unescape(r.names, name)
+		name = r.names[start:]
 	}
-	if t&wide != 0 && r.form.Profile == JSONv1 {
-		key = NFC(key)
+	if m.wide && r.form.Profile == JSONv1 {
+		name = NFC(name)
 	}
-	if r.form.Profile == JCS {
-		return key, 0
-	}
-	return key, prefixAt(key, 0, len(key))
+	r.setName(m, start, name)
+}
+
+// setName keeps a member's name in names from offset start, where it may stand already.
+func (r *Reader) setName(m *member, start int, name []byte) {
+	r.names = append(r.names[:start], name...)
+	m.odd, m.key, m.size = true, start, len(name)
+	m.prefix = prefixAt(r.names, start, len(name))
 }
 
 // prefixAt gives n bytes of b from offset i, at most eight, as a big-endian number filled up with zeros.
@@ -104,9 +133,9 @@ func (r *Reader) compare(a, b *member) int {
 		return 1
 	}
 	if r.form.Profile == JCS {
-		return compareUTF16(a.key, b.key)
+		return compareUTF16(r.key(a), r.key(b))
 	}
-	return bytes.Compare(a.key, b.key)
+	return bytes.Compare(r.key(a), r.key(b))
 }
 
 // compareUTF16 orders UTF-8 text by UTF-16 unit. The orders part only where one side has U+E000 to U+FFFF and the
@@ -147,6 +176,11 @@ const insertionLimit = 24
 func (r *Reader) closeObject(base, start int) *Error {
 	r.depth--
 	members := r.members[base:]
+	if r.form.Profile == JCS {
+		if err := r.uniqueInNFC(members); err != nil {
+			return err
+		}
+	}
 	if !r.ascending(members) {
 		order := r.sorted(members)
 		if r.form.Profile.lenient() {
@@ -158,19 +192,27 @@ func (r *Reader) closeObject(base, start int) *Error {
 			r.permute(start+1, members, order)
 		}
 	}
-	if r.form.Profile == JCS {
-		if err := r.uniqueInNFC(members); err != nil {
-			return err
-		}
-	}
 	if r.writing {
 		if len(r.late) > 0 && len(members) > 0 {
 			r.keepFirstLate(members)
 		}
 		r.out = append(r.out, '}')
 	}
+	if len(r.names) > 0 {
+		r.forgetNames(members)
+	}
 	r.members = r.members[:base]
 	return nil
+}
+
+// forgetNames frees the room of an object's decoded names.
+func (r *Reader) forgetNames(members []member) {
+	for i := range members {
+		if members[i].odd {
+			r.names = r.names[:members[i].key]
+			return
+		}
+	}
 }
 
 func (r *Reader) ascending(members []member) bool {
@@ -203,49 +245,6 @@ func (r *Reader) sorted(members []member) []int32 {
 	}
 	r.order = order
 	return order
-}
-
-// unique refuses the earliest member whose name stands a second time (C1).
-func (r *Reader) unique(members []member, order []int32) *Error {
-	second, first := int32(-1), int32(-1)
-	for k := 1; k < len(order); k++ {
-		i, j := order[k-1], order[k]
-		if r.compare(&members[i], &members[j]) == 0 && (second < 0 || j < second) {
-			first, second = i, j
-		}
-	}
-	if second < 0 {
-		return nil
-	}
-	return r.duplicate(&members[first], &members[second])
-}
-
-// duplicate says whether two names are one and the same, or become so in NFC (C1, C3).
-func (r *Reader) duplicate(first, second *member) *Error {
-	code, detail := CodeDuplicateKey, "the name stands twice in its object, first at byte "
-	if !bytes.Equal(r.spelling(first), r.spelling(second)) {
-		code, detail = CodeKeyCollision, "the name equals, after NFC, the one at byte "
-	}
-	err := r.fail(code, second.at, detail+strconv.Itoa(first.at))
-	err.Pointer = AppendToken(err.Pointer, printable(r.src[second.at:literalEnd(r.src, second.at)]))
-	return err
-}
-
-// spelling gives a member's name before NFC.
-func (r *Reader) spelling(m *member) []byte {
-	return unescape(nil, r.src[m.at+1:literalEnd(r.src, m.at)-1])
-}
-
-// uniqueInNFC refuses names that become equal in NFC where the profile itself keeps them apart (C1 under jcs).
-func (r *Reader) uniqueInNFC(members []member) *Error {
-	if !slices.ContainsFunc(members, func(m member) bool { return m.wide }) {
-		return nil
-	}
-	normal := slices.Clone(members)
-	for i := range normal {
-		normal[i].key = NFC(normal[i].key)
-	}
-	return r.unique(normal, r.sorted(normal))
 }
 
 // lastWins drops every member that a later one of the same name replaces, as Python's reader does (C2).

@@ -43,33 +43,41 @@ func longRun(text []byte) bool {
 	return false
 }
 
+// mark is a rune with its canonical combining class; class 0 is a starter.
+type mark struct {
+	rune  rune
+	class uint8
+}
+
 // compose is NFC as the Unicode standard states it (UAX #15): decompose, order the marks, compose with the last
 // starter. The norm package answers for single runes and pairs, which no run limit touches.
 func compose(text []byte) []byte {
-	runes := decompose(text)
-	out := runes[:0]
-	starter, last := -1, uint8(0)
-	for _, c := range runes {
-		class := classOf(c)
-		if starter >= 0 {
-			blocked := len(out)-1 > starter && last >= class
-			if joined, ok := pair(out[starter], c); ok && !blocked {
-				out[starter] = joined
+	out := make([]byte, 0, len(text))
+	marks := decompose(text)
+	kept, starter, last := marks[:0], -1, uint8(0)
+	for _, m := range marks {
+		blocked := len(kept)-1 > starter && last >= m.class
+		if starter >= 0 && !blocked {
+			if joined, ok := pair(kept[starter].rune, m.rune); ok {
+				kept[starter].rune = joined
 				continue
 			}
 		}
-		if class == 0 {
-			starter = len(out)
+		if m.class == 0 {
+			starter = len(kept)
 		}
-		last = class
-		out = append(out, c)
+		last = m.class
+		kept = append(kept, m)
 	}
-	return []byte(string(out))
+	for _, m := range kept {
+		out = utf8.AppendRune(out, m.rune)
+	}
+	return out
 }
 
 // decompose gives the runes of the canonical decomposition, marks in canonical order.
-func decompose(text []byte) []rune {
-	var runes []rune
+func decompose(text []byte) []mark {
+	var marks []mark
 	for i := 0; i < len(text); {
 		p := norm.NFD.Properties(text[i:])
 		size := max(p.Size(), 1)
@@ -79,27 +87,40 @@ func decompose(text []byte) []rune {
 		}
 		for len(parts) > 0 {
 			c, n := utf8.DecodeRune(parts)
-			runes = append(runes, c)
+			marks = append(marks, mark{c, norm.NFC.Properties(parts).CCC()})
 			parts = parts[n:]
 		}
 		i += size
 	}
-	for from := 0; from < len(runes); from++ {
+	for from := 0; from < len(marks); from++ {
 		to := from
-		for to < len(runes) && classOf(runes[to]) != 0 {
+		for to < len(marks) && marks[to].class != 0 {
 			to++
 		}
-		slices.SortStableFunc(runes[from:to], func(a, b rune) int { return int(classOf(a)) - int(classOf(b)) })
+		orderMarks(marks[from:to])
 		from = to
 	}
-	return runes
+	return marks
 }
 
-func classOf(c rune) uint8 {
-	if c < 0x300 {
-		return 0
+// orderMarks sorts marks by class and keeps the order within a class, by counting: runs may be as long as a document.
+func orderMarks(run []mark) {
+	if len(run) < 2 {
+		return
 	}
-	return norm.NFC.PropertiesString(string(c)).CCC()
+	var next [256]int
+	for _, m := range run {
+		next[m.class]++
+	}
+	sum := 0
+	for class, n := range next {
+		next[class] = sum
+		sum += n
+	}
+	for _, m := range slices.Clone(run) {
+		run[next[m.class]] = m
+		next[m.class]++
+	}
 }
 
 // pair gives the primary composite of two runes, if there is one.

@@ -218,10 +218,26 @@ func runGatewayVectors(t *testing.T, vectors []gatewayVector, atLeast int) {
 	}
 }
 
+func TestFixtures(t *testing.T) {
+	fixtures := filepath.Join("..", "..", "fixtures", "canonical")
+	runOrketVectors(t, filepath.Join(fixtures, "orket.jsonl"), 160)
+	var gateway []gatewayVector
+	err := canon.Lines(bytes.NewReader(read(t, filepath.Join(fixtures, "dbl.jsonl"))), 0, func(_ int, data []byte) error {
+		var v gatewayVector
+		decode(t, data, &v)
+		gateway = append(gateway, v)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runGatewayVectors(t, gateway, 90)
+}
+
 func TestGatewayCanonicalVectors(t *testing.T) {
 	var vectors []gatewayVector
 	decode(t, read(t, shared(t, "dbl-gateway/functions/canonical_json.json")), &vectors)
-	runGatewayVectors(t, vectors, 80)
+	runGatewayVectors(t, vectors, 90)
 }
 
 func TestRFC8785Vectors(t *testing.T) {
