@@ -25,6 +25,7 @@ type artifactOptions struct {
 	dialect  choice
 	profiles string
 	limit    byteCount
+	digests  bool // the report states the digest of every input
 }
 
 func (o *artifactOptions) bind(c *cobra.Command) {
@@ -45,13 +46,23 @@ func (o *artifactOptions) toolProfiles() (trace.Profiles, []finding.Input, error
 	return orket.ReadProfiles(o.profiles, int64(o.limit))
 }
 
+// nameProfiles adds the tool profiles to the inputs of every result that was judged under them.
+func nameProfiles(results []finding.Result, used []finding.Input) {
+	for i := range results {
+		if len(results[i].Checks) > 0 {
+			results[i].Inputs = append(results[i].Inputs, used...)
+		}
+	}
+}
+
 // read reads the artifact at path. Every error is a [dialect.Problem].
 func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
-	more.Limit, more.Stdin = int64(o.limit), a.In
+	more.Limit, more.Stdin, more.Digests = int64(o.limit), a.In, o.digests
 	f, err := dialect.ReadFile(path, a.In, more.Limit)
 	if err != nil {
 		return nil, err
 	}
+	collectNormally(len(f.Data))
 	reader, err := o.readerOf(f)
 	if err != nil {
 		return nil, err

@@ -52,10 +52,11 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 	if err := checkIgnored(o.ignore); err != nil {
 		return err
 	}
-	profiles, _, err := o.toolProfiles()
+	profiles, used, err := o.toolProfiles()
 	if err != nil {
 		return err
 	}
+	o.digests = o.format.value == formatJSON
 	settings := equiv.Options{Profiles: profiles, Ignore: o.ignore, Timeline: o.format.value == formatJSON}
 	var results []finding.Result
 	if isFolder(left) && isFolder(right) {
@@ -72,6 +73,7 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 	if err != nil {
 		return err
 	}
+	nameProfiles(results, used)
 	return a.emit(finding.Report{Command: "diff", Results: results}, o.reportOptions)
 }
 

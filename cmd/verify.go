@@ -44,10 +44,11 @@ func (a *App) verify(o *verifyOptions, args []string) error {
 	if o.coverage < 0 || o.coverage > 100 {
 		return usage("Give a percentage from 0 to 100.", "--require-coverage %d is no percentage", o.coverage)
 	}
-	profiles, _, err := o.toolProfiles()
+	profiles, used, err := o.toolProfiles()
 	if err != nil {
 		return err
 	}
+	o.digests = o.format.value == formatJSON
 	settings := verify.Options{MaxBytes: int64(o.maxBytes), Profiles: profiles, Coverage: o.coverage}
 	r := finding.Report{Command: "verify"}
 	for _, argument := range args {
@@ -63,6 +64,7 @@ func (a *App) verify(o *verifyOptions, args []string) error {
 			r.Results = append(r.Results, results...)
 		}
 	}
+	nameProfiles(r.Results, used)
 	return a.emit(r, o.reportOptions)
 }
 

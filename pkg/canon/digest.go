@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -112,5 +111,10 @@ func ParseDigest(stated string) (hex string, ok bool) {
 }
 
 func isLowerHex(s string) bool {
-	return bytes.IndexFunc([]byte(s), func(c rune) bool { return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') }) < 0
+	for i := range len(s) {
+		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+			return false
+		}
+	}
+	return true
 }

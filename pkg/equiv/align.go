@@ -16,7 +16,7 @@ func (c *comparer) alignEvents() {
 		LeftEvents: len(left), RightEvents: len(right), Edits: edits, Note: alignmentNote(edits),
 	}
 	c.shift = shifted(edits)
-	p := c.at(c.firstShifted(), "/events", "/events")
+	p := c.at(c.firstShifted(), "/events")
 	c.report(finding.EquivEventCount, p, count(len(left)), count(len(right)), "number of events differs")
 }
 

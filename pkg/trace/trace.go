@@ -26,10 +26,13 @@ const (
 
 // Field is one member of an artifact.
 type Field struct {
-	Raw    []byte // the JSON value as found, without surrounding white space; nil when absent
-	Offset int    // byte offset of Raw in the file
-	State  State
+	Raw   []byte // the JSON value as found, without surrounding white space: a span of the document; nil when absent
+	State State
 }
+
+// Offset gives the byte offset of the field in the document that it is a span of. A span keeps the capacity up to the
+// document's end, so nothing has to be stored for it.
+func (f Field) Offset(document []byte) int { return cap(document) - cap(f.Raw) }
 
 // Ok says that the field is present and well formed.
 func (f Field) Ok() bool { return f.State == Present }
@@ -75,7 +78,7 @@ func (e *Event) Pointer() string { return "/events/" + strconv.Itoa(e.Position) 
 // Call is one tool call of an event.
 type Call struct {
 	Field
-	Name, ProfileID, ProfileVersion   Field
+	Name, ProfileVersion              Field
 	Args, Normalization               Field // normalized_args, normalization_version
 	Result, SideEffect                Field // the two fingerprints
 	RawArgs, RawResult, RawSideEffect Field // CONTRACT D8: preimages, where the trace carries them

@@ -93,6 +93,14 @@ func (c *checker) hold(id string, mark int) {
 
 func (c *checker) mark() int { return len(c.result.Findings) }
 
+// profile gives the tool profile that a call was recorded under, where it is among those given.
+func (c *checker) profile(call *trace.Call) (*trace.ToolProfile, bool) {
+	if len(c.o.Profiles) == 0 {
+		return nil, false
+	}
+	return c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+}
+
 // report adds a finding about a place in a file.
 func (c *checker) report(code finding.Code, path, pointer string, event int, format string, args ...any) *finding.Finding {
 	f := finding.New(code)

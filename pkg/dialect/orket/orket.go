@@ -38,7 +38,7 @@ func (Reader) Read(f *dialect.File, o dialect.Options) (*dialect.Artifact, error
 	if err != nil {
 		return nil, err
 	}
-	a := &dialect.Artifact{Dialect: Name, Trace: t, Shape: shape, Inputs: []finding.Input{f.Input(Name, KindTrace)}}
+	a := &dialect.Artifact{Dialect: Name, Trace: t, Shape: shape, Inputs: []finding.Input{f.Input(Name, KindTrace, o.Digests)}}
 	if err := readCompanion(a, f.Path, o); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func readCompanion(a *dialect.Artifact, path string, o dialect.Options) error {
 	}
 	a.Trace.Retrieval = retrieval
 	a.Shape = append(a.Shape, shape...)
-	a.Inputs = append(a.Inputs, f.Input(Name, KindRetrieval))
+	a.Inputs = append(a.Inputs, f.Input(Name, KindRetrieval, o.Digests))
 	return nil
 }
 
@@ -174,7 +174,7 @@ func readToolResults(a *dialect.Artifact, path string, o dialect.Options) error 
 			return err
 		}
 		a.Trace.ToolResults = append(a.Trace.ToolResults, trace.ToolResult{Path: f.Path, Key: key, Data: f.Data})
-		a.Inputs = append(a.Inputs, f.Input(Name, KindToolResult))
+		a.Inputs = append(a.Inputs, f.Input(Name, KindToolResult, o.Digests))
 	}
 	return nil
 }
