@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
 )
@@ -124,35 +123,6 @@ func prefixAt(b []byte, i, n int) uint64 {
 	return binary.BigEndian.Uint64(word[:])
 }
 
-// compare orders two members: by the bytes of the key, which is by code point (C6), under jcs by UTF-16 unit.
-func (r *Reader) compare(a, b *member) int {
-	if a.prefix != b.prefix {
-		if a.prefix < b.prefix {
-			return -1
-		}
-		return 1
-	}
-	if r.form.Profile == JCS {
-		return compareUTF16(r.key(a), r.key(b))
-	}
-	return bytes.Compare(r.key(a), r.key(b))
-}
-
-// compareUTF16 orders UTF-8 text by UTF-16 unit. The orders part only where one side has U+E000 to U+FFFF and the
-// other a rune beyond, whose surrogates are smaller.
-func compareUTF16(a, b []byte) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] == b[i] {
-			continue
-		}
-		if a[i] >= 0xEE && b[i] >= 0xEE && (a[i] >= 0xF0) != (b[i] >= 0xF0) {
-			return int(b[i]) - int(a[i])
-		}
-		return int(a[i]) - int(b[i])
-	}
-	return len(a) - len(b)
-}
-
 // endMember ends the innermost member in the output. Of its postponed errors only the first can be reported.
 func (r *Reader) endMember(more bool) {
 	m := &r.members[len(r.members)-1]
@@ -167,9 +137,6 @@ func (r *Reader) endMember(more bool) {
 		m.late = mark + 1
 	}
 }
-
-// insertionLimit is the size up to which plain insertion beats the library's sort.
-const insertionLimit = 24
 
 // closeObject ends the object whose members start at base and whose output starts at start: duplicates are found, and
 // when writing, its members are put in order (C6).
@@ -215,38 +182,6 @@ func (r *Reader) forgetNames(members []member) {
 	}
 }
 
-func (r *Reader) ascending(members []member) bool {
-	for i := 1; i < len(members); i++ {
-		if r.compare(&members[i-1], &members[i]) >= 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// sorted gives the indices of members in the order of their keys, equal keys in document order.
-func (r *Reader) sorted(members []member) []int32 {
-	order := r.order[:0]
-	if len(members) > insertionLimit {
-		for i := range members {
-			order = append(order, int32(i))
-		}
-		slices.SortStableFunc(order, func(i, j int32) int { return r.compare(&members[i], &members[j]) })
-		r.order = order
-		return order
-	}
-	for i := range members {
-		j := len(order)
-		order = append(order, int32(i))
-		for ; j > 0 && r.compare(&members[order[j-1]], &members[i]) > 0; j-- {
-			order[j] = order[j-1]
-		}
-		order[j] = int32(i)
-	}
-	r.order = order
-	return order
-}
-
 // lastWins drops every member that a later one of the same name replaces, as Python's reader does (C2).
 func (r *Reader) lastWins(members []member, order []int32) []int32 {
 	kept := order[:0]
@@ -276,36 +211,4 @@ func (r *Reader) keepFirstLate(members []member) {
 		mark++
 	}
 	r.late = r.late[:mark]
-}
-
-// permute rewrites the members that stand in the output from offset at, comma-separated in document order, in the
-// order given. The longest is moved in place; only the others are copied twice.
-func (r *Reader) permute(at int, members []member, order []int32) {
-	longest := order[0]
-	for _, i := range order {
-		if members[i].end-members[i].start > members[longest].end-members[longest].start {
-			longest = i
-		}
-	}
-	parts, before := r.parts[:0], 0
-	for k, i := range order {
-		if i == longest {
-			if k > 0 {
-				parts = append(parts, ',')
-			}
-			before = len(parts)
-			continue
-		}
-		if k > 0 {
-			parts = append(parts, ',')
-		}
-		parts = append(parts, r.out[members[i].start:members[i].end]...)
-	}
-	r.parts = parts
-	m := members[longest]
-	moved := at + before
-	copy(r.out[moved:], r.out[m.start:m.end])
-	copy(r.out[at:], parts[:before])
-	after := moved + m.end - m.start
-	r.out = r.out[:after+copy(r.out[after:], parts[before:])]
 }

@@ -18,29 +18,40 @@ func NFC(text []byte) []byte {
 	if norm.NFC.IsNormal(text) {
 		return text
 	}
-	if longRun(text) {
-		return compose(text)
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		start, end := longRun(text)
+		out = append(out, norm.NFC.Bytes(text[:start])...)
+		out = compose(out, text[start:end])
+		text = text[end:]
 	}
-	return norm.NFC.Bytes(text)
+	return out
 }
 
 // runLimit keeps well below the 30 combining marks after which the norm package puts in a U+034F of its own
 // (the Stream-Safe Text Process, which is no part of NFC). One rune decomposes to four at the most.
 const runLimit = 7
 
-// longRun tells whether text has so many runes in a row that join the one before, that norm may break the run.
-func longRun(text []byte) bool {
+// longRun finds the first starter with so many joining runes behind it that norm may break them up, and gives its
+// span with theirs: an empty one at the end of text when there is none. Nothing composes across the span's ends.
+func longRun(text []byte) (start, end int) {
 	run := 0
 	for i := 0; i < len(text); {
-		p := norm.NFD.Properties(text[i:])
-		if p.BoundaryBefore() && p.LeadCCC() == 0 && norm.NFC.Properties(text[i:]).BoundaryBefore() {
-			run = 0
-		} else if run++; run >= runLimit {
-			return true
+		p := norm.NFC.Properties(text[i:])
+		switch joins := !p.BoundaryBefore() || p.LeadCCC() != 0; {
+		case joins:
+			run++
+		case run >= runLimit:
+			return start, i
+		default:
+			start, run = i, 0
 		}
 		i += max(p.Size(), 1)
 	}
-	return false
+	if run >= runLimit {
+		return start, len(text)
+	}
+	return len(text), len(text)
 }
 
 // mark is a rune with its canonical combining class; class 0 is a starter.
@@ -49,10 +60,9 @@ type mark struct {
 	class uint8
 }
 
-// compose is NFC as the Unicode standard states it (UAX #15): decompose, order the marks, compose with the last
-// starter. The norm package answers for single runes and pairs, which no run limit touches.
-func compose(text []byte) []byte {
-	out := make([]byte, 0, len(text))
+// compose appends the NFC of text as the Unicode standard states it (UAX #15): decompose, order the marks, compose with
+// the last starter. The norm package answers for single runes and pairs, which no run limit touches.
+func compose(out, text []byte) []byte {
 	marks := decompose(text)
 	kept, starter, last := marks[:0], -1, uint8(0)
 	for _, m := range marks {
