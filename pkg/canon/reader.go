@@ -38,8 +38,10 @@ type Reader struct {
 	src   []byte
 	pos   int
 	depth int
-	err   *Error
-	form  Form
+	// beyond is the offset after the last number that json-v1 refuses (C5).
+	beyond int
+	err    *Error
+	form   Form
 
 	writing  bool
 	decimals int    // of C5
@@ -75,6 +77,10 @@ func Valid(src []byte) error {
 
 // Offset gives the cursor in bytes.
 func (r *Reader) Offset() int { return r.pos }
+
+// Beyond gives the offset in bytes after the last number read that json-v1 has no form for, 10^309 or more in
+// magnitude (C5); 0 when there was none. C1 allows such a number, so only who canonicalises it must refuse it.
+func (r *Reader) Beyond() int { return r.beyond }
 
 // Kind gives the kind of the value at the cursor by its first byte, after white space; Invalid if none begins there.
 func (r *Reader) Kind() Kind {

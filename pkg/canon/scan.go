@@ -234,7 +234,7 @@ func (r *Reader) number() (integer bool, err *Error) {
 	default:
 		return false, r.notDigit(i)
 	}
-	integer = true
+	integer, large := true, false
 	if i < len(src) && src[i] == '.' {
 		integer = false
 		if i = digits(src, i+1); !isDigit(src[i-1]) {
@@ -242,7 +242,7 @@ func (r *Reader) number() (integer bool, err *Error) {
 		}
 	}
 	if i < len(src) && src[i]|0x20 == 'e' {
-		integer = false
+		integer, large = false, true
 		i++
 		if i < len(src) && (src[i] == '+' || src[i] == '-') {
 			i++
@@ -250,6 +250,9 @@ func (r *Reader) number() (integer bool, err *Error) {
 		if i = digits(src, i); !isDigit(src[i-1]) {
 			return false, r.notDigit(i)
 		}
+	}
+	if !integer && (large || i-r.pos > maxPoint) && !Finite(src[r.pos:i]) {
+		r.beyond = i
 	}
 	r.pos = i
 	return integer, nil

@@ -40,9 +40,10 @@ func (c *comparer) compareCalls(p place, left, right *trace.Event) {
 	c.hold("E7", mark)
 }
 
+// wellFormed says that equal bytes prove the calls equal: every field that is compared has a canonical form.
 func wellFormed(calls []trace.Call) bool {
 	return !slices.ContainsFunc(calls, func(c trace.Call) bool {
-		return !c.Ok() || !c.Name.Ok() || !c.Args.Ok() || !c.Normalization.Ok() || !c.ProfileVersion.Ok() || !c.Result.Ok() ||
+		return !c.Ok() || c.Beyond || !c.Name.Ok() || !c.Args.Ok() || !c.Normalization.Ok() || !c.ProfileVersion.Ok() || !c.Result.Ok() ||
 			c.SideEffect.State == trace.Malformed
 	})
 }
@@ -118,10 +119,11 @@ func (c *comparer) compareArguments(p place, left, right *trace.Call, l, r norma
 		c.report(finding.EquivNoPreimage, p, left.Args.Raw, right.Args.Raw, "a side has no raw arguments to apply the given profile to")
 		return
 	}
-	if bytes.Equal(a, b) || canon.Equal(a, b, canon.Form{}) {
+	form := l.form()
+	if canon.Equal(a, b, form) {
 		return
 	}
-	ds, ok := differences(a, b)
+	ds, ok := differences(a, b, form)
 	if !ok {
 		c.report(finding.EquivNoCanonical, p, left.Args.Raw, right.Args.Raw, "%s", finding.Lookup(finding.EquivNoCanonical).Title)
 	}
@@ -135,17 +137,17 @@ func (c *comparer) compareArguments(p place, left, right *trace.Call, l, r norma
 }
 
 // differences compares two JSON values under json-v1; false when one has no canonical form.
-func differences(left, right []byte) ([]jsondiff.Difference, bool) {
-	l, okLeft := canonical(left)
-	r, okRight := canonical(right)
+func differences(left, right []byte, form canon.Form) ([]jsondiff.Difference, bool) {
+	l, okLeft := canonical(left, form)
+	r, okRight := canonical(right, form)
 	if !okLeft || !okRight {
 		return nil, false
 	}
 	return jsondiff.Compare(l, r), true
 }
 
-func canonical(raw []byte) (canon.Value, bool) {
-	out, err := canon.Append(nil, raw, canon.JSONv1)
+func canonical(raw []byte, form canon.Form) (canon.Value, bool) {
+	out, err := canon.AppendForm(nil, raw, form)
 	if err != nil {
 		return canon.Value{}, false
 	}
@@ -160,6 +162,7 @@ type evidence struct {
 	again    []byte // made again under it; nil where there is no preimage
 	own      bool   // the profile is of the version that the call was recorded under
 	foreign  bool   // the runtime writes values as they are, whatever the profile
+	form     canon.Form
 }
 
 // stands says that what was recorded is what the given profile makes.
@@ -168,7 +171,7 @@ func (e evidence) stands() bool {
 	case e.foreign:
 		return false
 	case e.again != nil:
-		return canon.Equal(e.again, e.recorded.Raw, canon.Form{})
+		return canon.Equal(e.again, e.recorded.Raw, e.form)
 	}
 	return e.own
 }
@@ -229,7 +232,15 @@ type normal struct {
 }
 
 func (n normal) arguments(call *trace.Call) evidence {
-	return evidence{recorded: call.Args, asked: n.profile != nil, again: n.args, own: n.own, foreign: n.foreign}
+	return evidence{recorded: call.Args, asked: n.profile != nil, again: n.args, own: n.own, foreign: n.foreign, form: n.form()}
+}
+
+// form is the precision that the profile states (CONTRACT C5).
+func (n normal) form() canon.Form {
+	if n.profile == nil {
+		return canon.Form{}
+	}
+	return canon.Form{Decimals: n.profile.Decimals}
 }
 
 func (n normal) fingerprint(recorded trace.Field, again []byte) evidence {

@@ -82,6 +82,7 @@ type Call struct {
 	Args, Normalization               Field // normalized_args, normalization_version
 	Result, SideEffect                Field // the two fingerprints
 	RawArgs, RawResult, RawSideEffect Field // CONTRACT D8: preimages, where the trace carries them
+	Beyond                            bool  // normalized_args hold a number that json-v1 refuses (CONTRACT C5)
 }
 
 // Output describes the run's final output by its structure.

@@ -19,6 +19,7 @@ type claim struct {
 	preimage []byte // nil: not checked, for this reason
 	reason   string
 	lenient  string // not empty: a mismatch is not checked, for this reason
+	form     canon.Form
 }
 
 // check recomputes a claim (CONTRACT V5, C10). A foreign runtime may have a canonical form of its own: a match under it
@@ -36,7 +37,7 @@ func (c *checker) check(k claim) {
 		return
 	}
 	stated, _ := k.stated.Digest()
-	outcome := canon.Claim{Profile: canon.JSONv1, Encoding: canon.Hex, Preimage: k.preimage, Stated: stated}.Check()
+	outcome := canon.Claim{Profile: canon.JSONv1, Form: &k.form, Encoding: canon.Hex, Preimage: k.preimage, Stated: stated}.Check()
 	switch {
 	case outcome.Status == canon.StatusPass:
 		c.passed(k, canon.JSONv1)
@@ -175,7 +176,7 @@ func (c *checker) resultPreimage(k *claim, call *trace.Call) bool {
 func (c *checker) selected(k *claim, profile *trace.ToolProfile, raw []byte, entries []string) bool {
 	selection, err := profile.Select(raw, entries)
 	if err == nil {
-		k.preimage = selection
+		k.preimage, k.form = selection, canon.Form{Decimals: profile.Decimals} // C5: the precision that the profile states
 		return true
 	}
 	code := finding.DigestMismatch

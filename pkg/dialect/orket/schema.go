@@ -103,6 +103,7 @@ var callMembers = []member[trace.Call]{
 	{
 		name: "normalized_args", need: required, want: canon.Object,
 		field: func(c *trace.Call) *trace.Field { return &c.Args },
+		check: func(r *reader, c *trace.Call, f *trace.Field) { c.Beyond = r.src.Beyond() > f.Offset(r.data) },
 	},
 	{
 		name: "normalization_version", need: required, want: canon.String,
