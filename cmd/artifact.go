@@ -138,13 +138,29 @@ func troubled(name string, comparison bool, errs ...error) (finding.Result, erro
 	return r, nil
 }
 
-// empty is the result of a folder or pattern that holds no artifact: nothing was proved (CONTRACT Z1).
-func empty(name string, comparison bool) finding.Result {
-	f := finding.New(finding.InputEmptyCorpus)
-	f.Artifact, f.Detail, f.Hint = name, "no artifact was found", finding.Lookup(f.Code).Action
-	r := finding.Result{Name: name, Findings: []finding.Finding{f}}
+// empty is the result of a folder or pattern that holds no artifact, whatever else: nothing was proved (CONTRACT Z1).
+func empty(name string, comparison bool, others ...string) finding.Result {
+	f := about(finding.InputEmptyCorpus, name)
+	f.Detail = "no artifact was found"
+	r := finding.Result{Name: name, Findings: append(skipped(others), f)}
 	r.Judge(comparison)
 	return r
+}
+
+// skipped notes the files of a folder that were not read as evidence.
+func skipped(paths []string) []finding.Finding {
+	var fs []finding.Finding
+	for _, path := range paths {
+		fs = append(fs, about(finding.InputSkipped, path))
+	}
+	return fs
+}
+
+// about is a finding of a file as a whole.
+func about(code finding.Code, path string) finding.Finding {
+	f := finding.New(code)
+	f.Artifact, f.Hint = path, finding.Lookup(code).Action
+	return f
 }
 
 // mostPinned is the size up to which a value is copied, so that a result does not keep a whole file in memory.

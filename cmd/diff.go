@@ -108,7 +108,7 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		tree *dialect.Tree
 	}{{left, leftTree}, {right, rightTree}} {
 		if len(side.tree.Entries) == 0 {
-			results = append(results, empty(side.root, true))
+			results = append(results, empty(side.root, true, side.tree.Skipped...))
 		}
 	}
 	if len(results) > 0 {

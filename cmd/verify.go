@@ -85,8 +85,9 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 // verifyTree checks every artifact of a folder, and then the folder: what lies there alone, and what never varies.
 func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
 	if len(tree.Entries)+len(tree.Orphans) == 0 {
-		return []finding.Result{empty(root, false)}, nil
+		return []finding.Result{empty(root, false, tree.Skipped...)}, nil
 	}
+	settings.InFolder = len(tree.Entries) > 1
 	step, done := a.progress(len(tree.Entries), "verify")
 	defer done()
 	var results []finding.Result
@@ -106,21 +107,13 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 	for _, path := range tree.Orphans {
 		whole.Findings = append(whole.Findings, about(finding.InputOrphanRetrieval, path))
 	}
-	for _, path := range tree.Skipped {
-		whole.Findings = append(whole.Findings, about(finding.InputSkipped, path))
-	}
+	whole.Findings = append(whole.Findings, skipped(tree.Skipped)...)
 	if len(whole.Findings) > 0 {
 		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries), Reason: ""}}
 		whole.Judge(false)
 		results = append(results, whole)
 	}
 	return results, nil
-}
-
-func about(code finding.Code, path string) finding.Finding {
-	f := finding.New(code)
-	f.Artifact, f.Hint = path, finding.Lookup(code).Action
-	return f
 }
 
 func (a *App) verifyFile(path string, o *verifyOptions, settings verify.Options, more dialect.Options) (*trace.Trace, finding.Result, error) {

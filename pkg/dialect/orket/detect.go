@@ -80,7 +80,7 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 		if err != nil {
 			return &dialect.Problem{Code: finding.InputUnreadable, Path: path, Offset: -1, Detail: err.Error()}
 		}
-		if d.IsDir() || !jsonName(d.Name()) {
+		if d.IsDir() {
 			return nil
 		}
 		kind, err := kindOf(path, d, o)
@@ -113,20 +113,19 @@ func jsonName(name string) bool {
 	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".json.gz")
 }
 
-// companions are files that an Orket turn leaves beside its trace and that are no evidence of their own.
-const kindCompanion = "companion"
-
+// companions are files that an Orket turn leaves beside its trace and that are no evidence of their own (orket.md §1).
 var companions = []string{"checkpoint.json", "parsed_tool_calls.json"}
 
+// kindOf gives the kind of a file; "" for one that is no evidence.
 func kindOf(path string, d fs.DirEntry, o dialect.Options) (string, error) {
 	name := d.Name()
 	switch {
+	case !jsonName(name), slices.Contains(companions, name):
+		return "", nil
 	case strings.Contains(name, "memory_retrieval_trace"):
 		return KindRetrieval, nil
 	case strings.Contains(name, "memory_trace"):
 		return KindTrace, nil
-	case slices.Contains(companions, name):
-		return kindCompanion, nil
 	}
 	if _, ok := resultKey(name); ok {
 		return KindToolResult, nil
