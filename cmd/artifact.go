@@ -25,6 +25,8 @@ type artifactOptions struct {
 	dialect  choice
 	profiles string
 	limit    byteCount
+
+	profileFiles []finding.Input // what toolProfiles has read
 }
 
 func (o *artifactOptions) bind(c *cobra.Command) {
@@ -38,11 +40,13 @@ func (o *artifactOptions) bind(c *cobra.Command) {
 }
 
 // toolProfiles reads the folder of --profiles; nil without the flag.
-func (o *artifactOptions) toolProfiles() (trace.Profiles, []finding.Input, error) {
+func (o *artifactOptions) toolProfiles() (trace.Profiles, error) {
 	if o.profiles == "" {
-		return nil, nil, nil
+		return nil, nil
 	}
-	return orket.ReadProfiles(o.profiles, int64(o.limit))
+	profiles, files, err := orket.ReadProfiles(o.profiles, int64(o.limit))
+	o.profileFiles = files
+	return profiles, err
 }
 
 // read reads the artifact at path. Every error is a [dialect.Problem].

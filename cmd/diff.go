@@ -52,7 +52,7 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 	if err := checkIgnored(o.ignore); err != nil {
 		return err
 	}
-	profiles, _, err := o.toolProfiles()
+	profiles, err := o.toolProfiles()
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 	} else {
 		var result finding.Result
 		result, err = a.diffPair(pairing{
-			name: left + " and " + right, left: left, right: right,
+			name: a.nameOf(left, right), left: left, right: right,
 			leftMore:  dialect.Options{Retrieval: o.leftRetrieval},
 			rightMore: dialect.Options{Retrieval: o.rightRetrieval},
 		}, o, settings)
@@ -72,7 +72,13 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 	if err != nil {
 		return err
 	}
-	return a.emit(finding.Report{Command: "diff", Results: results}, o.reportOptions)
+	return a.emit(finding.Report{Command: "diff", Results: results}, o.reportOptions, left, right)
+}
+
+// nameOf names a comparison by what was typed (CONTRACT Z4).
+func (a *App) nameOf(left, right string) string {
+	typed := []string{left, right}
+	return a.shown(left, typed) + " and " + a.shown(right, typed)
 }
 
 // checkIgnored refuses what could never match: a typing error must not pass as a wish.
@@ -99,7 +105,7 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		errRight = oneRun(right, rightTree)
 	}
 	if errLeft != nil || errRight != nil {
-		result, err := troubled(left+" and "+right, true, errLeft, errRight)
+		result, err := troubled(a.nameOf(left, right), true, errLeft, errRight)
 		return []finding.Result{result}, err
 	}
 	var results []finding.Result
@@ -196,6 +202,6 @@ func (a *App) diffPair(p pairing, o *diffOptions, settings equiv.Options) (findi
 		equiv.Side{Trace: right.Trace, Findings: verify.Trace(right.Trace, right.Shape, checks).Findings},
 		settings,
 	)
-	result.Name, result.Inputs = p.name, append(left.Inputs, right.Inputs...)
+	result.Name, result.Inputs = p.name, slices.Concat(left.Inputs, right.Inputs, o.profileFiles)
 	return result, nil
 }

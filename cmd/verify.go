@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -44,7 +46,7 @@ func (a *App) verify(o *verifyOptions, args []string) error {
 	if o.coverage < 0 || o.coverage > 100 {
 		return usage("Give a percentage from 0 to 100.", "--require-coverage %d is no percentage", o.coverage)
 	}
-	profiles, _, err := o.toolProfiles()
+	profiles, err := o.toolProfiles()
 	if err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func (a *App) verify(o *verifyOptions, args []string) error {
 			r.Results = append(r.Results, results...)
 		}
 	}
-	return a.emit(r, o.reportOptions)
+	return a.emit(r, o.reportOptions, args...)
 }
 
 func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
@@ -123,7 +125,7 @@ func (a *App) verifyFile(path string, o *verifyOptions, settings verify.Options,
 		return nil, result, err
 	}
 	result := verify.Trace(artifact.Trace, artifact.Shape, settings)
-	result.Name, result.Inputs = path, artifact.Inputs
+	result.Name, result.Inputs = path, slices.Concat(artifact.Inputs, o.profileFiles)
 	detach(&result)
 	return artifact.Trace, result, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
-	"github.com/dmpl/dmpl/pkg/finding"
 )
 
 // signature holds the members that a determinism trace has and the files beside it do not. One that names the schema
@@ -78,7 +77,7 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	var retrievals []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return &dialect.Problem{Code: finding.InputUnreadable, Path: path, Offset: -1, Detail: err.Error()}
+			return dialect.Unreadable(path, err)
 		}
 		if d.IsDir() {
 			return nil
