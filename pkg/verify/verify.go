@@ -140,9 +140,9 @@ func (c *checker) coverage() {
 
 // place names an event and a call of it for findings.
 func place(e *trace.Event, call int) (pointer, subject string, index int) {
-	index = finding.NoEvent
-	if e.IndexField.Ok() {
-		index = e.Index
+	index, ok := e.Stated()
+	if !ok {
+		index = finding.NoEvent
 	}
 	pointer = e.Pointer()
 	if call >= 0 {
