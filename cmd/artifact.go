@@ -123,8 +123,8 @@ func literal(argument string) string {
 	return filepath.Clean(argument)
 }
 
-// troubled is the result of an input that could not be read (CONTRACT Z4). An error that is no problem of the input is
-// given back.
+// troubled is the result of an input that could not be read or is malformed: nothing is decided, exit code 2 (CONTRACT
+// Z2, Z4). An error that is no problem of the input is given back.
 func troubled(name string, comparison bool, errs ...error) (finding.Result, error) {
 	r := finding.Result{Name: name}
 	for _, err := range errs {
@@ -139,6 +139,7 @@ func troubled(name string, comparison bool, errs ...error) (finding.Result, erro
 		}
 	}
 	r.Judge(comparison)
+	r.Trouble, r.Verdict = true, finding.Undecided
 	return r, nil
 }
 

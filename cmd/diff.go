@@ -52,27 +52,29 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 	if err := checkIgnored(o.ignore); err != nil {
 		return err
 	}
+	results, err := a.compare(o, left, right)
+	if err != nil {
+		return err
+	}
+	return a.emit(finding.Report{Command: "diff", Results: results}, o.reportOptions, left, right, o.profiles)
+}
+
+func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, error) {
 	profiles, err := o.toolProfiles()
 	if err != nil {
-		return err
+		result, err := troubled(o.profiles, true, err)
+		return []finding.Result{result}, err
 	}
 	settings := equiv.Options{Profiles: profiles, Ignore: o.ignore, Timeline: o.format.value == formatJSON}
-	var results []finding.Result
 	if isFolder(left) && isFolder(right) {
-		results, err = a.diffTrees(left, right, o, settings)
-	} else {
-		var result finding.Result
-		result, err = a.diffPair(pairing{
-			name: a.nameOf(left, right), left: left, right: right,
-			leftMore:  dialect.Options{Retrieval: o.leftRetrieval},
-			rightMore: dialect.Options{Retrieval: o.rightRetrieval},
-		}, o, settings)
-		results = []finding.Result{result}
+		return a.diffTrees(left, right, o, settings)
 	}
-	if err != nil {
-		return err
-	}
-	return a.emit(finding.Report{Command: "diff", Results: results}, o.reportOptions, left, right)
+	result, err := a.diffPair(pairing{
+		name: a.nameOf(left, right), left: left, right: right,
+		leftMore:  dialect.Options{Retrieval: o.leftRetrieval},
+		rightMore: dialect.Options{Retrieval: o.rightRetrieval},
+	}, o, settings)
+	return []finding.Result{result}, err
 }
 
 // nameOf names a comparison by what was typed (CONTRACT Z4).

@@ -46,26 +46,35 @@ func (a *App) verify(o *verifyOptions, args []string) error {
 	if o.coverage < 0 || o.coverage > 100 {
 		return usage("Give a percentage from 0 to 100.", "--require-coverage %d is no percentage", o.coverage)
 	}
-	profiles, err := o.toolProfiles()
+	results, err := a.verifyAll(o, args)
 	if err != nil {
 		return err
 	}
+	return a.emit(finding.Report{Command: "verify", Results: results}, o.reportOptions, append(args, o.profiles)...)
+}
+
+func (a *App) verifyAll(o *verifyOptions, args []string) ([]finding.Result, error) {
+	profiles, err := o.toolProfiles()
+	if err != nil {
+		result, err := troubled(o.profiles, false, err)
+		return []finding.Result{result}, err
+	}
 	settings := verify.Options{MaxBytes: int64(o.maxBytes), Profiles: profiles, Coverage: o.coverage}
-	r := finding.Report{Command: "verify"}
+	var results []finding.Result
 	for _, argument := range args {
 		paths := expand(argument)
 		if len(paths) == 0 {
-			r.Results = append(r.Results, empty(argument, false))
+			results = append(results, empty(argument, false))
 		}
 		for _, path := range paths {
-			results, err := a.verifyPath(path, o, settings)
+			more, err := a.verifyPath(path, o, settings)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			r.Results = append(r.Results, results...)
+			results = append(results, more...)
 		}
 	}
-	return a.emit(r, o.reportOptions, args...)
+	return results, nil
 }
 
 func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {

@@ -61,6 +61,9 @@ func sniff(f *dialect.File, decisive string, hints []string, enough int) (bool, 
 	if errors.Is(err, errFound) {
 		return true, nil
 	}
+	if err == nil {
+		err = src.End() // what is no JSON at all is told so, not that nobody knows it
+	}
 	if err != nil {
 		return false, syntax(f.Path, err)
 	}
