@@ -40,7 +40,7 @@ type Artifact struct {
 // Tree is what a folder holds.
 type Tree struct {
 	Entries []Entry
-	Skipped []string // JSON files that are no artifact
+	Skipped []string // files that are no artifact and belong to none
 	Orphans []string // companions whose artifact is not there
 	Runs    []string // the runs (sessions) that the entries belong to
 }

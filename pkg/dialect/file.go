@@ -75,6 +75,11 @@ func problem(code finding.Code, path, detail string) *Problem {
 	return &Problem{Code: code, Path: path, Offset: -1, Detail: detail}
 }
 
+// Unreadable is the problem of a path that the file system refuses.
+func Unreadable(path string, err error) *Problem {
+	return problem(finding.InputUnreadable, path, reason(err))
+}
+
 // ReadFile reads the file at path, or stdin for "-", whole and read-only. More than limit bytes, a folder, a pipe or a
 // device are refused before anything is read; gzip is recognised by its magic bytes and bounded by the same limit.
 // Every error is a [Problem].
@@ -87,7 +92,7 @@ func ReadFile(path string, stdin io.Reader, limit int64) (*File, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, problem(finding.InputUnreadable, path, reason(err))
+		return nil, Unreadable(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, problem(finding.InputNotAFile, path, "is "+modeName(info.Mode())+", not a regular file")
@@ -97,7 +102,7 @@ func ReadFile(path string, stdin io.Reader, limit int64) (*File, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, problem(finding.InputUnreadable, path, reason(err))
+		return nil, Unreadable(path, err)
 	}
 	defer f.Close()
 	return readAll(path, f, info.Size(), limit)
@@ -109,7 +114,7 @@ func readAll(path string, r io.Reader, size, limit int64) (*File, error) {
 		return nil, tooLarge(path, limit)
 	}
 	if err != nil {
-		return nil, problem(finding.InputUnreadable, path, reason(err))
+		return nil, Unreadable(path, err)
 	}
 	f := &File{Path: path, Data: data, Bytes: int64(len(data)), raw: data}
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {

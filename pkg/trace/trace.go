@@ -4,7 +4,10 @@
 // leave out what cannot be compared (CONTRACT V1, E1). The model judges nothing.
 package trace
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // The schema versions that this model holds, and the one normalisation version (CONTRACT V1).
 const (
@@ -63,13 +66,22 @@ type Trace struct {
 type Event struct {
 	Field                             // the object itself: malformed when it is none
 	Position                          int
-	Index                             int // meaningful when IndexField is ok
+	Index                             int // meaningful when IndexField is ok; never more than Beyond
 	ID, IndexField                    Field
 	Role, Interceptor, Decision       Field
 	CallList, GuardrailList, LinkList Field
 	Calls                             []Call
 	Guardrails                        []Field
 	Links                             []Field // retrieval_event_ids
+}
+
+// Beyond stands for every index and every rank that no list is long enough for. It fits in 32 bits, so that all
+// platforms see the same.
+const Beyond = math.MaxInt32
+
+// Stated gives the index, or false for an event that states none, or one beyond every list.
+func (e *Event) Stated() (int, bool) {
+	return e.Index, e.IndexField.Ok() && e.Index < Beyond
 }
 
 // Pointer gives the event's RFC 6901 pointer in its file.
@@ -137,7 +149,7 @@ type Row struct {
 type Record struct {
 	Field
 	Position        int
-	Rank            int // meaningful when RankField is ok
+	Rank            int // meaningful when RankField is ok; never more than Beyond
 	ID, Type, Score Field
 	RankField       Field
 }

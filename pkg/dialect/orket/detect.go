@@ -10,7 +10,6 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
-	"github.com/dmpl/dmpl/pkg/finding"
 )
 
 // signature holds the members that a determinism trace has and the files beside it do not. One that names the schema
@@ -62,6 +61,9 @@ func sniff(f *dialect.File, decisive string, hints []string, enough int) (bool, 
 	if errors.Is(err, errFound) {
 		return true, nil
 	}
+	if err == nil {
+		err = src.End() // what is no JSON at all is told so, not that nobody knows it
+	}
 	if err != nil {
 		return false, syntax(f.Path, err)
 	}
@@ -78,9 +80,9 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	var retrievals []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return &dialect.Problem{Code: finding.InputUnreadable, Path: path, Offset: -1, Detail: err.Error()}
+			return dialect.Unreadable(path, err)
 		}
-		if d.IsDir() || !jsonName(d.Name()) {
+		if d.IsDir() {
 			return nil
 		}
 		kind, err := kindOf(path, d, o)
@@ -113,20 +115,19 @@ func jsonName(name string) bool {
 	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".json.gz")
 }
 
-// companions are files that an Orket turn leaves beside its trace and that are no evidence of their own.
-const kindCompanion = "companion"
-
+// companions are files that an Orket turn leaves beside its trace and that are no evidence of their own (orket.md §1).
 var companions = []string{"checkpoint.json", "parsed_tool_calls.json"}
 
+// kindOf gives the kind of a file; "" for one that is no evidence.
 func kindOf(path string, d fs.DirEntry, o dialect.Options) (string, error) {
 	name := d.Name()
 	switch {
+	case !jsonName(name), slices.Contains(companions, name):
+		return "", nil
 	case strings.Contains(name, "memory_retrieval_trace"):
 		return KindRetrieval, nil
 	case strings.Contains(name, "memory_trace"):
 		return KindTrace, nil
-	case slices.Contains(companions, name):
-		return kindCompanion, nil
 	}
 	if _, ok := resultKey(name); ok {
 		return KindToolResult, nil

@@ -66,10 +66,13 @@ func readTrace(f *dialect.File) (*trace.Trace, []finding.Finding, error) {
 
 // indexAt gives the index of the event at a position: an event that states none has no place in the order.
 func indexAt(t *trace.Trace, position int) int {
-	if position < 0 || position >= len(t.Events) || !t.Events[position].IndexField.Ok() {
+	if position < 0 || position >= len(t.Events) {
 		return finding.NoEvent
 	}
-	return t.Events[position].Index
+	if index, ok := t.Events[position].Stated(); ok {
+		return index
+	}
+	return finding.NoEvent
 }
 
 // readCompanion reads the retrieval trace that was named, or the one beside the trace.

@@ -275,13 +275,17 @@ func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
 }
 
 // integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
+// An integer of any size is one; those that no list is long enough for are all [trace.Beyond].
 func integer(r *reader, f *trace.Field, least int64) (int, bool) {
 	n, ok := canon.Integer(f.Raw)
-	if !ok || n < least || int64(int(n)) != n {
+	if !ok && f.Raw[0] != '-' && !bytes.ContainsAny(f.Raw, ".eE") {
+		n, ok = trace.Beyond, true
+	}
+	if !ok || n < least {
 		r.reject(finding.ShapeRange, f, "%s is not an integer of %d or more", r.at[len(r.at)-1].name, least)
 		return 0, false
 	}
-	return int(n), true
+	return int(min(n, trace.Beyond)), true
 }
 
 // textIs compares a JSON string with a plain ASCII text.
