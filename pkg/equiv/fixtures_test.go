@@ -169,6 +169,10 @@ type mirrored struct {
 	expected, actual        string
 }
 
+func (m mirrored) key() string {
+	return strings.Join([]string{string(m.code), m.artifact, m.pointer, m.rightPointer, m.expected, m.actual}, "\x00")
+}
+
 func mirror(r finding.Result, swap bool) []mirrored {
 	var out []mirrored
 	for _, f := range r.Findings {
@@ -183,9 +187,7 @@ func mirror(r finding.Result, swap bool) []mirrored {
 		}
 		out = append(out, m)
 	}
-	slices.SortFunc(out, func(a, b mirrored) int {
-		return strings.Compare(string(a.code)+"\x00"+a.artifact+a.pointer+"\x00"+a.rightPointer, string(b.code)+"\x00"+b.artifact+b.pointer+"\x00"+b.rightPointer)
-	})
+	slices.SortFunc(out, func(a, b mirrored) int { return strings.Compare(a.key(), b.key()) })
 	return out
 }
 

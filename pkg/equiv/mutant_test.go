@@ -39,7 +39,8 @@ func short(v any) string {
 	if v == (any)(gone{}) {
 		return "nothing"
 	}
-	return string(spelling{}.append(nil, v)[:min(60, len(spelling{}.append(nil, v)))])
+	text := spelling{}.append(nil, v)
+	return string(text[:min(60, len(text))])
 }
 
 // malformed is what a required value must not be (V1).
@@ -377,8 +378,8 @@ func TestNoFalseEquivalent(t *testing.T) {
 			if there.Verdict == finding.Equivalent || back.Verdict == finding.Equivalent {
 				t.Errorf("%s: %s: %s there, %s back", r.path, m.name, there.Verdict, back.Verdict)
 			}
-			if there.Verdict != back.Verdict {
-				t.Errorf("%s: %s: %s there, %s back", r.path, m.name, there.Verdict, back.Verdict)
+			if there.Verdict != back.Verdict || !slices.Equal(mirror(there, false), mirror(back, true)) {
+				t.Errorf("%s: %s: there %s %+v\nback %s %+v", r.path, m.name, there.Verdict, mirror(there, false), back.Verdict, mirror(back, true))
 			}
 			if len(m.edits) == 1 && !namesPlace(there, m.edits[0].pointer) {
 				t.Errorf("%s: %s: no error stands there: %v", r.path, m.name, codes(errorsOf(there)))
