@@ -173,11 +173,19 @@ func (c *comparer) different(code finding.Code, p place, name string, left, righ
 	return true
 }
 
-// eligibility holds what two comparable runs have in common (CONTRACT E2).
-var eligibility = []struct {
+// identity is one field of the envelope that comparable runs have in common.
+type identity struct {
 	name  string
 	field func(*trace.Trace) trace.Field
-}{
+}
+
+// stated says that a field can be compared. A schema version that is not known is malformed, and still another one.
+func (i identity) stated(f trace.Field) bool {
+	return f.Ok() || f.State == trace.Malformed && i.name == "determinism_trace_schema_version"
+}
+
+// eligibility holds what two comparable runs have in common (CONTRACT E2).
+var eligibility = []identity{
 	{"workflow_id", func(t *trace.Trace) trace.Field { return t.WorkflowID }},
 	{"model_config_id", func(t *trace.Trace) trace.Field { return t.ModelConfigID }},
 	{"policy_set_id", func(t *trace.Trace) trace.Field { return t.PolicySetID }},
@@ -191,8 +199,7 @@ func compareEligibility(c *comparer) {
 	for _, e := range eligibility {
 		mark := c.mark()
 		left, right := e.field(c.left), e.field(c.right)
-		stated := left.State == trace.Present || left.State == trace.Malformed && e.name == "determinism_trace_schema_version"
-		if !stated || right.State == trace.Absent || right.State == trace.Null {
+		if !e.stated(left) || !e.stated(right) {
 			c.tally("E2", finding.NotChecked, e.name+" is missing or malformed on a side")
 			continue
 		}
