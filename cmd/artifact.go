@@ -139,10 +139,10 @@ func troubled(name string, comparison bool, errs ...error) (finding.Result, erro
 }
 
 // empty is the result of a folder or pattern that holds no artifact: nothing was proved (CONTRACT Z1).
-func empty(name string, comparison bool) finding.Result {
+func empty(name string, tree *dialect.Tree, comparison bool) finding.Result {
 	f := finding.New(finding.InputEmptyCorpus)
 	f.Artifact, f.Detail, f.Hint = name, "no artifact was found", finding.Lookup(f.Code).Action
-	r := finding.Result{Name: name, Findings: []finding.Finding{f}}
+	r := finding.Result{Name: name, Findings: append(leftOver(tree), f)}
 	r.Judge(comparison)
 	return r
 }

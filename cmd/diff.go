@@ -108,7 +108,7 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		tree *dialect.Tree
 	}{{left, leftTree}, {right, rightTree}} {
 		if len(side.tree.Entries) == 0 {
-			results = append(results, empty(side.root, true))
+			results = append(results, empty(side.root, side.tree, true))
 		}
 	}
 	if len(results) > 0 {
@@ -124,6 +124,15 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		}
 		results = append(results, result)
 		step()
+	}
+	whole := finding.Result{Name: left + " and " + right, Findings: append(leftOver(leftTree), leftOver(rightTree)...)}
+	whole.Checks = []finding.Check{{ID: "E1.folders", Status: finding.Passed, Count: len(turns)}}
+	if len(leftTree.Orphans)+len(rightTree.Orphans) > 0 {
+		whole.Checks[0].Status = finding.Failed
+	}
+	if len(whole.Findings) > 0 { // E1: a retrieval trace that no turn reads is evidence that nobody compared
+		whole.Judge(true)
+		results = append(results, whole)
 	}
 	return results, nil
 }

@@ -53,7 +53,7 @@ func (a *App) verify(o *verifyOptions, args []string) error {
 	for _, argument := range args {
 		paths := expand(argument)
 		if len(paths) == 0 {
-			r.Results = append(r.Results, empty(argument, false))
+			r.Results = append(r.Results, empty(argument, &dialect.Tree{}, false))
 		}
 		for _, path := range paths {
 			results, err := a.verifyPath(path, o, settings)
@@ -85,7 +85,7 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 // verifyTree checks every artifact of a folder, and then the folder: what lies there alone, and what never varies.
 func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
 	if len(tree.Entries)+len(tree.Orphans) == 0 {
-		return []finding.Result{empty(root, false)}, nil
+		return []finding.Result{empty(root, tree, false)}, nil
 	}
 	step, done := a.progress(len(tree.Entries), "verify")
 	defer done()
@@ -102,19 +102,30 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		results = append(results, result)
 		step()
 	}
-	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
-	for _, path := range tree.Orphans {
-		whole.Findings = append(whole.Findings, about(finding.InputOrphanRetrieval, path))
-	}
-	for _, path := range tree.Skipped {
-		whole.Findings = append(whole.Findings, about(finding.InputSkipped, path))
-	}
+	whole := finding.Result{Name: root, Findings: append(folder.Findings(root), leftOver(tree)...)}
 	if len(whole.Findings) > 0 {
 		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries), Reason: ""}}
 		whole.Judge(false)
 		results = append(results, whole)
 	}
 	return results, nil
+}
+
+// leftOver says what lies in a folder and was not checked.
+func leftOver(tree *dialect.Tree) []finding.Finding {
+	var fs []finding.Finding
+	for _, path := range tree.Orphans {
+		fs = append(fs, about(finding.InputOrphanRetrieval, path))
+	}
+	for _, path := range tree.Skipped {
+		fs = append(fs, about(finding.InputSkipped, path))
+	}
+	for _, path := range tree.Links {
+		f := about(finding.InputSkipped, path)
+		f.Detail, f.Hint = "a link to a folder is not followed", "Name the folder that the link points to."
+		fs = append(fs, f)
+	}
+	return fs
 }
 
 func about(code finding.Code, path string) finding.Finding {

@@ -40,6 +40,7 @@ type Artifact struct {
 type Tree struct {
 	Entries []Entry
 	Skipped []string // JSON files that are no artifact
+	Links   []string // links to folders, which are not followed: what they point to is not in the folder
 	Orphans []string // companions whose artifact is not there
 	Runs    []string // the runs (sessions) that the entries belong to
 }
