@@ -35,8 +35,8 @@ staticcheck:
 # Digests are the same where an int has 32 bits. Only an x86 Linux runs such a binary natively.
 test-386:
 	@if [ "$$(go env GOHOSTOS)" = linux ] && [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		echo "GOARCH=386 go test of every package below pkg"; \
-		GOARCH=386 go test $(TESTFLAGS) $$(go list ./pkg/... | grep -v '/pkg$$'); \
+		echo "GOARCH=386 go test of the command line and of every package below pkg"; \
+		GOARCH=386 go test $(TESTFLAGS) $$(go list ./cmd/... ./pkg/... | grep -v '/pkg$$'); \
 	else \
 		echo "!! NOT CHECKED: this machine cannot run 386 binaries"; \
 	fi

@@ -27,6 +27,7 @@ type App struct {
 
 // Main runs dmpl on the arguments, streams and environment of the process and gives its exit code (CONTRACT Z2).
 func Main() int {
+	collectLate()
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."

@@ -25,6 +25,9 @@ type artifactOptions struct {
 	dialect  choice
 	profiles string
 	limit    byteCount
+	digests  bool // the report states the digest of every input
+
+	profileFiles []finding.Input // what toolProfiles has read
 }
 
 func (o *artifactOptions) bind(c *cobra.Command) {
@@ -38,20 +41,23 @@ func (o *artifactOptions) bind(c *cobra.Command) {
 }
 
 // toolProfiles reads the folder of --profiles; nil without the flag.
-func (o *artifactOptions) toolProfiles() (trace.Profiles, []finding.Input, error) {
+func (o *artifactOptions) toolProfiles() (trace.Profiles, error) {
 	if o.profiles == "" {
-		return nil, nil, nil
+		return nil, nil
 	}
-	return orket.ReadProfiles(o.profiles, int64(o.limit))
+	profiles, files, err := orket.ReadProfiles(o.profiles, int64(o.limit))
+	o.profileFiles = files
+	return profiles, err
 }
 
 // read reads the artifact at path. Every error is a [dialect.Problem].
 func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
-	more.Limit, more.Stdin = int64(o.limit), a.In
+	more.Limit, more.Stdin, more.Digests = int64(o.limit), a.In, o.digests
 	f, err := dialect.ReadFile(path, a.In, more.Limit)
 	if err != nil {
 		return nil, err
 	}
+	collectNormally(len(f.Data))
 	reader, err := o.readerOf(f)
 	if err != nil {
 		return nil, err
@@ -119,8 +125,8 @@ func literal(argument string) string {
 	return filepath.Clean(argument)
 }
 
-// troubled is the result of an input that could not be read (CONTRACT Z4). An error that is no problem of the input is
-// given back.
+// troubled is the result of an input that could not be read or is malformed: nothing is decided, exit code 2 (CONTRACT
+// Z2, Z4). An error that is no problem of the input is given back.
 func troubled(name string, comparison bool, errs ...error) (finding.Result, error) {
 	r := finding.Result{Name: name}
 	for _, err := range errs {
@@ -135,16 +141,42 @@ func troubled(name string, comparison bool, errs ...error) (finding.Result, erro
 		}
 	}
 	r.Judge(comparison)
+	r.Trouble, r.Verdict = true, finding.Undecided
 	return r, nil
 }
 
-// empty is the result of a folder or pattern that holds no artifact: nothing was proved (CONTRACT Z1).
-func empty(name string, tree *dialect.Tree, comparison bool) finding.Result {
-	f := finding.New(finding.InputEmptyCorpus)
-	f.Artifact, f.Detail, f.Hint = name, "no artifact was found", finding.Lookup(f.Code).Action
-	r := finding.Result{Name: name, Findings: append(leftOver(tree), f)}
+// empty is the result of a folder or pattern that holds no artifact, whatever else: nothing was proved (CONTRACT Z1).
+func empty(name string, comparison bool, others ...string) finding.Result {
+	f := about(finding.InputEmptyCorpus, name)
+	f.Detail = "no artifact was found"
+	r := finding.Result{Name: name, Findings: append(skipped(others), f)}
 	r.Judge(comparison)
 	return r
+}
+
+// skipped notes the files of a folder that were not read as evidence.
+func skipped(paths []string) []finding.Finding {
+	var fs []finding.Finding
+	for _, path := range paths {
+		fs = append(fs, about(finding.InputSkipped, path))
+	}
+	return fs
+}
+
+// orphans says which retrieval traces no trace lies beside: nobody read them, and they may say anything.
+func orphans(paths []string) []finding.Finding {
+	var fs []finding.Finding
+	for _, path := range paths {
+		fs = append(fs, about(finding.InputOrphanRetrieval, path))
+	}
+	return fs
+}
+
+// about is a finding of a file as a whole.
+func about(code finding.Code, path string) finding.Finding {
+	f := finding.New(code)
+	f.Artifact, f.Hint = path, finding.Lookup(code).Action
+	return f
 }
 
 // mostPinned is the size up to which a value is copied, so that a result does not keep a whole file in memory.

@@ -52,27 +52,36 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 	if err := checkIgnored(o.ignore); err != nil {
 		return err
 	}
-	profiles, _, err := o.toolProfiles()
+	o.digests = o.format.value == formatJSON
+	results, err := a.compare(o, left, right)
 	if err != nil {
 		return err
+	}
+	return a.emit(finding.Report{Command: "diff", Results: results}, o.reportOptions, left, right, o.profiles)
+}
+
+func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, error) {
+	profiles, err := o.toolProfiles()
+	if err != nil {
+		result, err := troubled(o.profiles, true, err)
+		return []finding.Result{result}, err
 	}
 	settings := equiv.Options{Profiles: profiles, Ignore: o.ignore, Timeline: o.format.value == formatJSON}
-	var results []finding.Result
 	if isFolder(left) && isFolder(right) {
-		results, err = a.diffTrees(left, right, o, settings)
-	} else {
-		var result finding.Result
-		result, err = a.diffPair(pairing{
-			name: left + " and " + right, left: left, right: right,
-			leftMore:  dialect.Options{Retrieval: o.leftRetrieval},
-			rightMore: dialect.Options{Retrieval: o.rightRetrieval},
-		}, o, settings)
-		results = []finding.Result{result}
+		return a.diffTrees(left, right, o, settings)
 	}
-	if err != nil {
-		return err
-	}
-	return a.emit(finding.Report{Command: "diff", Results: results}, o.reportOptions)
+	result, err := a.diffPair(pairing{
+		name: a.nameOf(left, right), left: left, right: right,
+		leftMore:  dialect.Options{Retrieval: o.leftRetrieval},
+		rightMore: dialect.Options{Retrieval: o.rightRetrieval},
+	}, o, settings)
+	return []finding.Result{result}, err
+}
+
+// nameOf names a comparison by what was typed (CONTRACT Z4).
+func (a *App) nameOf(left, right string) string {
+	typed := []string{left, right}
+	return a.shown(left, typed) + " and " + a.shown(right, typed)
 }
 
 // checkIgnored refuses what could never match: a typing error must not pass as a wish.
@@ -99,7 +108,7 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		errRight = oneRun(right, rightTree)
 	}
 	if errLeft != nil || errRight != nil {
-		result, err := troubled(left+" and "+right, true, errLeft, errRight)
+		result, err := troubled(a.nameOf(left, right), true, errLeft, errRight)
 		return []finding.Result{result}, err
 	}
 	var results []finding.Result
@@ -108,7 +117,7 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		tree *dialect.Tree
 	}{{left, leftTree}, {right, rightTree}} {
 		if len(side.tree.Entries) == 0 {
-			results = append(results, empty(side.root, side.tree, true))
+			results = append(results, empty(side.root, true, side.tree.Skipped...))
 		}
 	}
 	if len(results) > 0 {
@@ -125,12 +134,11 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		results = append(results, result)
 		step()
 	}
-	whole := finding.Result{Name: left + " and " + right, Findings: append(leftOver(leftTree), leftOver(rightTree)...)}
-	whole.Checks = []finding.Check{{ID: "E1.folders", Status: finding.Passed, Count: len(turns)}}
-	if len(leftTree.Orphans)+len(rightTree.Orphans) > 0 {
-		whole.Checks[0].Status = finding.Failed
-	}
-	if len(whole.Findings) > 0 { // E1: a retrieval trace that no turn reads is evidence that nobody compared
+	if alone := orphans(slices.Concat(leftTree.Orphans, rightTree.Orphans)); len(alone) > 0 {
+		whole := finding.Result{
+			Name: a.nameOf(left, right), Findings: alone,
+			Checks: []finding.Check{{ID: "E6", Status: finding.NotChecked, Count: len(alone), Reason: "no turn reads the retrieval trace"}},
+		}
 		whole.Judge(true)
 		results = append(results, whole)
 	}
@@ -205,6 +213,6 @@ func (a *App) diffPair(p pairing, o *diffOptions, settings equiv.Options) (findi
 		equiv.Side{Trace: right.Trace, Findings: verify.Trace(right.Trace, right.Shape, checks).Findings},
 		settings,
 	)
-	result.Name, result.Inputs = p.name, append(left.Inputs, right.Inputs...)
+	result.Name, result.Inputs = p.name, slices.Concat(left.Inputs, right.Inputs, o.profileFiles)
 	return result, nil
 }

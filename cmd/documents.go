@@ -60,6 +60,7 @@ func (a *App) oneDocument(out *bufio.Writer, path string, limit int64, render re
 	if err != nil {
 		return err
 	}
+	collectNormally(len(file.Data))
 	text, err := render(nil, file.Data)
 	if err != nil {
 		return located(path, err)

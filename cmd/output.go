@@ -30,9 +30,10 @@ func addFormat(c *cobra.Command, format *choice) {
 	addChoice(c, format, "format", "output format", formatText, formatJSON)
 }
 
-// emit writes the report as the flags and the terminal ask. The error carries the exit code where it is not 0
-// (CONTRACT Z2); the caller returns it as it is.
-func (a *App) emit(r finding.Report, o reportOptions) error {
+// emit writes the report as the flags and the terminal ask; typed are the paths of the command line. The error carries
+// the exit code where it is not 0 (CONTRACT Z2); the caller returns it as it is.
+func (a *App) emit(r finding.Report, o reportOptions, typed ...string) error {
+	a.showPaths(&r, typed)
 	r.NoFail, r.AllowUndecided = o.noFail, o.allowUndecided
 	r.Version = buildOf().Version
 	out := bufio.NewWriterSize(a.Out, 64<<10)

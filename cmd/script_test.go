@@ -35,13 +35,18 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition " + name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"fault":  fault,
-			"bytes":  writeBytes,
-			"repeat": writeRepeated,
-			"mkfifo": makePipe,
-			"sparse": makeSparse,
-			"say":    say,
+			"blames":  blames,
+			"bytes":   writeBytes,
+			"clean":   clean,
+			"exits":   exits,
+			"fault":   fault,
+			"fixture": copyFixture,
+			"mkfifo":  makePipe,
+			"oneline": oneLine,
+			"refused": refused,
+			"repeat":  writeRepeated,
+			"say":     say,
+			"sparse":  makeSparse,
 		},
 	})
 }

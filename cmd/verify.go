@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -44,26 +46,36 @@ func (a *App) verify(o *verifyOptions, args []string) error {
 	if o.coverage < 0 || o.coverage > 100 {
 		return usage("Give a percentage from 0 to 100.", "--require-coverage %d is no percentage", o.coverage)
 	}
-	profiles, _, err := o.toolProfiles()
+	o.digests = o.format.value == formatJSON
+	results, err := a.verifyAll(o, args)
 	if err != nil {
 		return err
 	}
+	return a.emit(finding.Report{Command: "verify", Results: results}, o.reportOptions, append(args, o.profiles)...)
+}
+
+func (a *App) verifyAll(o *verifyOptions, args []string) ([]finding.Result, error) {
+	profiles, err := o.toolProfiles()
+	if err != nil {
+		result, err := troubled(o.profiles, false, err)
+		return []finding.Result{result}, err
+	}
 	settings := verify.Options{MaxBytes: int64(o.maxBytes), Profiles: profiles, Coverage: o.coverage}
-	r := finding.Report{Command: "verify"}
+	var results []finding.Result
 	for _, argument := range args {
 		paths := expand(argument)
 		if len(paths) == 0 {
-			r.Results = append(r.Results, empty(argument, &dialect.Tree{}, false))
+			results = append(results, empty(argument, false))
 		}
 		for _, path := range paths {
-			results, err := a.verifyPath(path, o, settings)
+			more, err := a.verifyPath(path, o, settings)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			r.Results = append(r.Results, results...)
+			results = append(results, more...)
 		}
 	}
-	return a.emit(r, o.reportOptions)
+	return results, nil
 }
 
 func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
@@ -85,8 +97,9 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 // verifyTree checks every artifact of a folder, and then the folder: what lies there alone, and what never varies.
 func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
 	if len(tree.Entries)+len(tree.Orphans) == 0 {
-		return []finding.Result{empty(root, tree, false)}, nil
+		return []finding.Result{empty(root, false, tree.Skipped...)}, nil
 	}
+	settings.InFolder = len(tree.Entries) > 1
 	step, done := a.progress(len(tree.Entries), "verify")
 	defer done()
 	var results []finding.Result
@@ -102,36 +115,15 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		results = append(results, result)
 		step()
 	}
-	whole := finding.Result{Name: root, Findings: append(folder.Findings(root), leftOver(tree)...)}
+	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
+	whole.Findings = append(whole.Findings, orphans(tree.Orphans)...)
+	whole.Findings = append(whole.Findings, skipped(tree.Skipped)...)
 	if len(whole.Findings) > 0 {
 		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries), Reason: ""}}
 		whole.Judge(false)
 		results = append(results, whole)
 	}
 	return results, nil
-}
-
-// leftOver says what lies in a folder and was not checked.
-func leftOver(tree *dialect.Tree) []finding.Finding {
-	var fs []finding.Finding
-	for _, path := range tree.Orphans {
-		fs = append(fs, about(finding.InputOrphanRetrieval, path))
-	}
-	for _, path := range tree.Skipped {
-		fs = append(fs, about(finding.InputSkipped, path))
-	}
-	for _, path := range tree.Links {
-		f := about(finding.InputSkipped, path)
-		f.Detail, f.Hint = "a link to a folder is not followed", "Name the folder that the link points to."
-		fs = append(fs, f)
-	}
-	return fs
-}
-
-func about(code finding.Code, path string) finding.Finding {
-	f := finding.New(code)
-	f.Artifact, f.Hint = path, finding.Lookup(code).Action
-	return f
 }
 
 func (a *App) verifyFile(path string, o *verifyOptions, settings verify.Options, more dialect.Options) (*trace.Trace, finding.Result, error) {
@@ -141,7 +133,7 @@ func (a *App) verifyFile(path string, o *verifyOptions, settings verify.Options,
 		return nil, result, err
 	}
 	result := verify.Trace(artifact.Trace, artifact.Shape, settings)
-	result.Name, result.Inputs = path, artifact.Inputs
+	result.Name, result.Inputs = path, slices.Concat(artifact.Inputs, o.profileFiles)
 	detach(&result)
 	return artifact.Trace, result, nil
 }

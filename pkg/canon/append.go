@@ -14,7 +14,8 @@ func AppendForm(dst, src []byte, f Form) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	r := Reader{src: src, form: f, writing: true, out: dst, decimals: decimals}
+	r := NewReader(src)
+	r.form, r.decimals, r.writing, r.out = f, decimals, true, dst
 	if f.Profile == JSONv1 {
 		r.fields = fieldsOf(f.Datetimes)
 	}

@@ -1,20 +1,27 @@
 package canon
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
-	"strconv"
 )
 
-// member is one member of an open object.
+// member is one member of an open object. It holds offsets only: the collector then never looks at members.
 type member struct {
 	prefix     uint64 // the key's first eight bytes, which settle most comparisons
-	key        []byte // decoded name, in NFC under json-v1
 	at         int    // offset of the name's literal in the document
+	key, size  int    // decoded name, in NFC under json-v1: its offset in the document, or in Reader.names when odd
 	start, end int    // `"name":value` in the output
 	late       int    // errors postponed before this member; after endMember: 1 + index of its own, or 0
-	wide       bool   // the key holds a rune that NFC may change
+	odd        bool   // the name is not its own bytes in the document
+	wide       bool   // the name holds a rune that NFC may change
+}
+
+// key gives a member's decoded name.
+func (r *Reader) key(m *member) []byte {
+	if m.odd {
+		return r.names[m.key : m.key+m.size]
+	}
+	return r.src[m.key : m.key+m.size]
 }
 
 // late is an error that a lenient profile finds only on writing: not at all, if a later duplicate replaces the member.
@@ -39,14 +46,18 @@ func (r *Reader) name() *Error {
 	if err != nil {
 		return err
 	}
-	key := r.src[at+1 : r.pos-1]
-	prefix := uint64(0)
-	if t == 0 && r.form.Profile != JCS {
-		prefix = prefixAt(r.src, at+1, len(key))
+	m := r.grow()
+	m.at, m.key, m.size = at, at+1, r.pos-at-2
+	m.start, m.late = len(r.out), mark
+	m.odd, m.wide = false, false
+	if t == 0 {
+		m.prefix = prefixAt(r.src, at+1, m.size)
 	} else {
-		key, prefix = r.oddKey(key, t)
+		r.decodeName(m, t)
 	}
-	r.members = append(r.members, member{prefix: prefix, key: key, at: at, start: len(r.out), late: mark, wide: t&wide != 0})
+	if r.form.Profile == JCS {
+		m.prefix = 0 // RFC 8785 orders names by UTF-16 unit, which bytes do not
+	}
 	if r.writing {
 		r.writeString(at, t)
 		r.out = append(r.out, ':')
@@ -67,18 +78,35 @@ func (r *Reader) name() *Error {
 	return nil
 }
 
-// oddKey decodes a name that is not its own bytes. RFC 8785 orders names by UTF-16 unit, so it takes no prefix.
-func (r *Reader) oddKey(key []byte, t traits) ([]byte, uint64) {
+// grow adds a member, filled in place by name.
+func (r *Reader) grow() *member {
+	n := len(r.members)
+	if n == cap(r.members) {
+		r.members = slices.Grow(r.members, 1)
+	}
+	r.members = r.members[:n+1]
+	return &r.members[n]
+}
+
+// decodeName resolves the escapes of a name and brings it to NFC where the profile does.
+func (r *Reader) decodeName(m *member, t traits) {
+	m.wide = t&wide != 0
+	start, name := len(r.names), r.key(m)
 	if t&escaped != 0 {
-		key = unescape(nil, key)
+		r.names = unescape(r.names, name)
+		name = r.names[start:]
 	}
-	if t&wide != 0 && r.form.Profile == JSONv1 {
-		key = NFC(key)
+	if m.wide && r.form.Profile == JSONv1 {
+		name = NFC(name)
 	}
-	if r.form.Profile == JCS {
-		return key, 0
-	}
-	return key, prefixAt(key, 0, len(key))
+	r.setName(m, start, name)
+}
+
+// setName keeps a member's name in names from offset start, where it may stand already.
+func (r *Reader) setName(m *member, start int, name []byte) {
+	r.names = append(r.names[:start], name...)
+	m.odd, m.key, m.size = true, start, len(name)
+	m.prefix = prefixAt(r.names, start, len(name))
 }
 
 // prefixAt gives n bytes of b from offset i, at most eight, as a big-endian number filled up with zeros.
@@ -93,35 +121,6 @@ func prefixAt(b []byte, i, n int) uint64 {
 	var word [8]byte
 	copy(word[:], b[i:i+n])
 	return binary.BigEndian.Uint64(word[:])
-}
-
-// compare orders two members: by the bytes of the key, which is by code point (C6), under jcs by UTF-16 unit.
-func (r *Reader) compare(a, b *member) int {
-	if a.prefix != b.prefix {
-		if a.prefix < b.prefix {
-			return -1
-		}
-		return 1
-	}
-	if r.form.Profile == JCS {
-		return compareUTF16(a.key, b.key)
-	}
-	return bytes.Compare(a.key, b.key)
-}
-
-// compareUTF16 orders UTF-8 text by UTF-16 unit. The orders part only where one side has U+E000 to U+FFFF and the
-// other a rune beyond, whose surrogates are smaller.
-func compareUTF16(a, b []byte) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] == b[i] {
-			continue
-		}
-		if a[i] >= 0xEE && b[i] >= 0xEE && (a[i] >= 0xF0) != (b[i] >= 0xF0) {
-			return int(b[i]) - int(a[i])
-		}
-		return int(a[i]) - int(b[i])
-	}
-	return len(a) - len(b)
 }
 
 // endMember ends the innermost member in the output. Of its postponed errors only the first can be reported.
@@ -139,14 +138,16 @@ func (r *Reader) endMember(more bool) {
 	}
 }
 
-// insertionLimit is the size up to which plain insertion beats the library's sort.
-const insertionLimit = 24
-
 // closeObject ends the object whose members start at base and whose output starts at start: duplicates are found, and
 // when writing, its members are put in order (C6).
 func (r *Reader) closeObject(base, start int) *Error {
 	r.depth--
 	members := r.members[base:]
+	if r.form.Profile == JCS {
+		if err := r.uniqueInNFC(members); err != nil {
+			return err
+		}
+	}
 	if !r.ascending(members) {
 		order := r.sorted(members)
 		if r.form.Profile.lenient() {
@@ -158,94 +159,27 @@ func (r *Reader) closeObject(base, start int) *Error {
 			r.permute(start+1, members, order)
 		}
 	}
-	if r.form.Profile == JCS {
-		if err := r.uniqueInNFC(members); err != nil {
-			return err
-		}
-	}
 	if r.writing {
 		if len(r.late) > 0 && len(members) > 0 {
 			r.keepFirstLate(members)
 		}
 		r.out = append(r.out, '}')
 	}
+	if len(r.names) > 0 {
+		r.forgetNames(members)
+	}
 	r.members = r.members[:base]
 	return nil
 }
 
-func (r *Reader) ascending(members []member) bool {
-	for i := 1; i < len(members); i++ {
-		if r.compare(&members[i-1], &members[i]) >= 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// sorted gives the indices of members in the order of their keys, equal keys in document order.
-func (r *Reader) sorted(members []member) []int32 {
-	order := r.order[:0]
-	if len(members) > insertionLimit {
-		for i := range members {
-			order = append(order, int32(i))
-		}
-		slices.SortStableFunc(order, func(i, j int32) int { return r.compare(&members[i], &members[j]) })
-		r.order = order
-		return order
-	}
+// forgetNames frees the room of an object's decoded names.
+func (r *Reader) forgetNames(members []member) {
 	for i := range members {
-		j := len(order)
-		order = append(order, int32(i))
-		for ; j > 0 && r.compare(&members[order[j-1]], &members[i]) > 0; j-- {
-			order[j] = order[j-1]
-		}
-		order[j] = int32(i)
-	}
-	r.order = order
-	return order
-}
-
-// unique refuses the earliest member whose name stands a second time (C1).
-func (r *Reader) unique(members []member, order []int32) *Error {
-	second, first := int32(-1), int32(-1)
-	for k := 1; k < len(order); k++ {
-		i, j := order[k-1], order[k]
-		if r.compare(&members[i], &members[j]) == 0 && (second < 0 || j < second) {
-			first, second = i, j
+		if members[i].odd {
+			r.names = r.names[:members[i].key]
+			return
 		}
 	}
-	if second < 0 {
-		return nil
-	}
-	return r.duplicate(&members[first], &members[second])
-}
-
-// duplicate says whether two names are one and the same, or become so in NFC (C1, C3).
-func (r *Reader) duplicate(first, second *member) *Error {
-	code, detail := CodeDuplicateKey, "the name stands twice in its object, first at byte "
-	if !bytes.Equal(r.spelling(first), r.spelling(second)) {
-		code, detail = CodeKeyCollision, "the name equals, after NFC, the one at byte "
-	}
-	err := r.fail(code, second.at, detail+strconv.Itoa(first.at))
-	err.Pointer = AppendToken(err.Pointer, printable(r.src[second.at:literalEnd(r.src, second.at)]))
-	return err
-}
-
-// spelling gives a member's name before NFC.
-func (r *Reader) spelling(m *member) []byte {
-	return unescape(nil, r.src[m.at+1:literalEnd(r.src, m.at)-1])
-}
-
-// uniqueInNFC refuses names that become equal in NFC where the profile itself keeps them apart (C1 under jcs).
-func (r *Reader) uniqueInNFC(members []member) *Error {
-	if !slices.ContainsFunc(members, func(m member) bool { return m.wide }) {
-		return nil
-	}
-	normal := slices.Clone(members)
-	for i := range normal {
-		normal[i].key = NFC(normal[i].key)
-	}
-	return r.unique(normal, r.sorted(normal))
 }
 
 // lastWins drops every member that a later one of the same name replaces, as Python's reader does (C2).
@@ -277,36 +211,4 @@ func (r *Reader) keepFirstLate(members []member) {
 		mark++
 	}
 	r.late = r.late[:mark]
-}
-
-// permute rewrites the members that stand in the output from offset at, comma-separated in document order, in the
-// order given. The longest is moved in place; only the others are copied twice.
-func (r *Reader) permute(at int, members []member, order []int32) {
-	longest := order[0]
-	for _, i := range order {
-		if members[i].end-members[i].start > members[longest].end-members[longest].start {
-			longest = i
-		}
-	}
-	parts, before := r.parts[:0], 0
-	for k, i := range order {
-		if i == longest {
-			if k > 0 {
-				parts = append(parts, ',')
-			}
-			before = len(parts)
-			continue
-		}
-		if k > 0 {
-			parts = append(parts, ',')
-		}
-		parts = append(parts, r.out[members[i].start:members[i].end]...)
-	}
-	r.parts = parts
-	m := members[longest]
-	moved := at + before
-	copy(r.out[moved:], r.out[m.start:m.end])
-	copy(r.out[at:], parts[:before])
-	after := moved + m.end - m.start
-	r.out = r.out[:after+copy(r.out[after:], parts[before:])]
 }

@@ -18,58 +18,76 @@ func NFC(text []byte) []byte {
 	if norm.NFC.IsNormal(text) {
 		return text
 	}
-	if longRun(text) {
-		return compose(text)
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		start, end := longRun(text)
+		out = append(out, norm.NFC.Bytes(text[:start])...)
+		out = compose(out, text[start:end])
+		text = text[end:]
 	}
-	return norm.NFC.Bytes(text)
+	return out
 }
 
 // runLimit keeps well below the 30 combining marks after which the norm package puts in a U+034F of its own
 // (the Stream-Safe Text Process, which is no part of NFC). One rune decomposes to four at the most.
 const runLimit = 7
 
-// longRun tells whether text has so many runes in a row that join the one before, that norm may break the run.
-func longRun(text []byte) bool {
+// longRun finds the first starter with so many joining runes behind it that norm may break them up, and gives its
+// span with theirs: an empty one at the end of text when there is none. Nothing composes across the span's ends.
+func longRun(text []byte) (start, end int) {
 	run := 0
 	for i := 0; i < len(text); {
-		p := norm.NFD.Properties(text[i:])
-		if p.BoundaryBefore() && p.LeadCCC() == 0 && norm.NFC.Properties(text[i:]).BoundaryBefore() {
-			run = 0
-		} else if run++; run >= runLimit {
-			return true
+		p := norm.NFC.Properties(text[i:])
+		switch joins := !p.BoundaryBefore() || p.LeadCCC() != 0; {
+		case joins:
+			run++
+		case run >= runLimit:
+			return start, i
+		default:
+			start, run = i, 0
 		}
 		i += max(p.Size(), 1)
 	}
-	return false
+	if run >= runLimit {
+		return start, len(text)
+	}
+	return len(text), len(text)
 }
 
-// compose is NFC as the Unicode standard states it (UAX #15): decompose, order the marks, compose with the last
-// starter. The norm package answers for single runes and pairs, which no run limit touches.
-func compose(text []byte) []byte {
-	runes := decompose(text)
-	out := runes[:0]
-	starter, last := -1, uint8(0)
-	for _, c := range runes {
-		class := classOf(c)
-		if starter >= 0 {
-			blocked := len(out)-1 > starter && last >= class
-			if joined, ok := pair(out[starter], c); ok && !blocked {
-				out[starter] = joined
+// mark is a rune with its canonical combining class; class 0 is a starter.
+type mark struct {
+	rune  rune
+	class uint8
+}
+
+// compose appends the NFC of text as the Unicode standard states it (UAX #15): decompose, order the marks, compose with
+// the last starter. The norm package answers for single runes and pairs, which no run limit touches.
+func compose(out, text []byte) []byte {
+	marks := decompose(text)
+	kept, starter, last := marks[:0], -1, uint8(0)
+	for _, m := range marks {
+		blocked := len(kept)-1 > starter && last >= m.class
+		if starter >= 0 && !blocked {
+			if joined, ok := pair(kept[starter].rune, m.rune); ok {
+				kept[starter].rune = joined
 				continue
 			}
 		}
-		if class == 0 {
-			starter = len(out)
+		if m.class == 0 {
+			starter = len(kept)
 		}
-		last = class
-		out = append(out, c)
+		last = m.class
+		kept = append(kept, m)
 	}
-	return []byte(string(out))
+	for _, m := range kept {
+		out = utf8.AppendRune(out, m.rune)
+	}
+	return out
 }
 
 // decompose gives the runes of the canonical decomposition, marks in canonical order.
-func decompose(text []byte) []rune {
-	var runes []rune
+func decompose(text []byte) []mark {
+	var marks []mark
 	for i := 0; i < len(text); {
 		p := norm.NFD.Properties(text[i:])
 		size := max(p.Size(), 1)
@@ -79,27 +97,40 @@ func decompose(text []byte) []rune {
 		}
 		for len(parts) > 0 {
 			c, n := utf8.DecodeRune(parts)
-			runes = append(runes, c)
+			marks = append(marks, mark{c, norm.NFC.Properties(parts).CCC()})
 			parts = parts[n:]
 		}
 		i += size
 	}
-	for from := 0; from < len(runes); from++ {
+	for from := 0; from < len(marks); from++ {
 		to := from
-		for to < len(runes) && classOf(runes[to]) != 0 {
+		for to < len(marks) && marks[to].class != 0 {
 			to++
 		}
-		slices.SortStableFunc(runes[from:to], func(a, b rune) int { return int(classOf(a)) - int(classOf(b)) })
+		orderMarks(marks[from:to])
 		from = to
 	}
-	return runes
+	return marks
 }
 
-func classOf(c rune) uint8 {
-	if c < 0x300 {
-		return 0
+// orderMarks sorts marks by class and keeps the order within a class, by counting: runs may be as long as a document.
+func orderMarks(run []mark) {
+	if len(run) < 2 {
+		return
 	}
-	return norm.NFC.PropertiesString(string(c)).CCC()
+	var next [256]int
+	for _, m := range run {
+		next[m.class]++
+	}
+	sum := 0
+	for class, n := range next {
+		next[class] = sum
+		sum += n
+	}
+	for _, m := range slices.Clone(run) {
+		run[next[m.class]] = m
+		next[m.class]++
+	}
 }
 
 // pair gives the primary composite of two runes, if there is one.

@@ -1,9 +1,6 @@
 package canon
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 // MaxDepth is how deep arrays and objects may nest: a lone array is at depth 1 (C1).
 const MaxDepth = 256
@@ -52,13 +49,22 @@ type Reader struct {
 	fields   *field // declared datetimes at and below the cursor (C8); nil for none
 
 	members []member // of all open objects, innermost last
+	names   []byte   // their names, where these are not their own bytes in the document
 	order   []int32  // scratch of closeObject
 	parts   []byte   // scratch of permute
 	late    []late   // errors that a lenient profile finds on writing
+
+	// First room for members and order: most documents are small, and then need no other memory.
+	fewMembers [10]member
+	fewOrder   [10]int32
 }
 
 // NewReader reads the one document of src. Spans index src; the Reader does not change it.
-func NewReader(src []byte) *Reader { return &Reader{src: src} }
+func NewReader(src []byte) *Reader {
+	r := &Reader{src: src}
+	r.members, r.order = r.fewMembers[:0], r.fewOrder[:0]
+	return r
+}
 
 // Valid tells whether src is one document as C1 wants it; the error is an *Error.
 func Valid(src []byte) error {
@@ -119,8 +125,8 @@ func (r *Reader) Skip() (Span, error) {
 }
 
 // Members passes the object at the cursor and calls each for every member, the cursor at its value. Each must consume
-// exactly that value, by Skip, Members or Elements. The name has its escapes resolved and is in NFC (C3); it is part
-// of the document where it can be, and valid during the call only. A duplicate name is found at the object's end.
+// exactly that value, by Skip, Members or Elements. The name has its escapes resolved and is in NFC (C3); it is
+// valid during the call only, and part of the document where nothing had to change. A duplicate name is found at the object's end.
 // The error is an *Error, or what each returned.
 func (r *Reader) Members(each func(name []byte) error) error {
 	if err := r.need('{', "an object"); err != nil {
@@ -132,7 +138,7 @@ func (r *Reader) Members(each func(name []byte) error) error {
 		if err := r.name(); err != nil {
 			return err
 		}
-		if err := each(r.members[len(r.members)-1].key); err != nil {
+		if err := each(r.key(&r.members[len(r.members)-1])); err != nil {
 			return err
 		}
 		if r.err != nil {
@@ -219,178 +225,4 @@ func (r *Reader) noValue(want string) *Error {
 		return r.fail(CodeInvalidJSON, 0, "the input starts with a byte order mark (U+FEFF), which JSON evidence has not")
 	}
 	return r.unexpected(want)
-}
-
-// value passes the value at the cursor, white space before it already passed, and writes it when writing.
-func (r *Reader) value() *Error {
-	if r.pos >= len(r.src) {
-		return r.noValue("a value")
-	}
-	start := r.pos
-	switch c := r.src[start]; c {
-	case '"':
-		t, err := r.scan()
-		if err != nil {
-			return err
-		}
-		if r.fields != nil && r.fields.declared {
-			return r.datetime(start)
-		}
-		if r.writing {
-			r.writeString(start, t)
-		}
-		return nil
-	case '{':
-		return r.object()
-	case '[':
-		return r.array()
-	case 't':
-		return r.literal("true")
-	case 'f':
-		return r.literal("false")
-	case 'n':
-		return r.literal("null")
-	case 'N':
-		return r.nonFinite("NaN")
-	case 'I':
-		return r.nonFinite("Infinity")
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if c == '-' && start+1 < len(r.src) && r.src[start+1] == 'I' {
-			return r.nonFinite("-Infinity")
-		}
-		integer, err := r.number()
-		if err != nil {
-			return err
-		}
-		if r.fields != nil && r.fields.declared {
-			return r.notDatetime(start)
-		}
-		if r.writing {
-			return r.writeNumber(start, integer)
-		}
-		return nil
-	}
-	return r.noValue("a value")
-}
-
-func (r *Reader) literal(w string) *Error {
-	start := r.pos
-	if err := r.word(w); err != nil {
-		return err
-	}
-	if r.fields != nil && r.fields.declared && w != "null" {
-		return r.notDatetime(start)
-	}
-	if r.writing {
-		r.out = append(r.out, w...)
-	}
-	return nil
-}
-
-// object passes and writes the object at the cursor.
-func (r *Reader) object() *Error {
-	if r.fields != nil && r.fields.declared {
-		return r.notDatetime(r.pos)
-	}
-	base, start, fields := len(r.members), len(r.out), r.fields
-	if r.writing {
-		r.out = append(r.out, '{')
-	}
-	empty, err := r.open('}')
-	for more := !empty; more; {
-		if err != nil {
-			return err
-		}
-		if err := r.name(); err != nil {
-			return err
-		}
-		if fields != nil {
-			r.fields = fields.child(string(r.members[len(r.members)-1].key))
-		}
-		if err := r.value(); err != nil {
-			return err
-		}
-		if more, err = r.more('}'); err != nil {
-			return err
-		}
-		if r.writing {
-			r.endMember(more)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	r.fields = fields
-	return r.closeObject(base, start)
-}
-
-// array passes and writes the array at the cursor.
-func (r *Reader) array() *Error {
-	if r.fields != nil && r.fields.declared {
-		return r.notDatetime(r.pos)
-	}
-	fields, mark := r.fields, len(r.late)
-	if r.writing {
-		r.out = append(r.out, '[')
-	}
-	empty, err := r.open(']')
-	if err != nil {
-		return err
-	}
-	more := !empty
-	for i := 0; more; i++ {
-		if fields != nil {
-			r.fields = fields.child(strconv.Itoa(i))
-		}
-		if err := r.value(); err != nil {
-			return err
-		}
-		if more, err = r.more(']'); err != nil {
-			return err
-		}
-		if r.writing && more {
-			r.out = append(r.out, ',')
-		}
-		r.late = r.late[:min(len(r.late), mark+1)]
-	}
-	r.fields = fields
-	r.depth--
-	if r.writing {
-		r.out = append(r.out, ']')
-	}
-	return nil
-}
-
-// open enters the array or object at the cursor, and leaves the cursor at its first name or value.
-func (r *Reader) open(closing byte) (empty bool, err *Error) {
-	if r.depth == MaxDepth {
-		return false, r.fail(CodeTooDeep, r.pos, "arrays and objects nest deeper than "+strconv.Itoa(MaxDepth))
-	}
-	r.depth++
-	r.pos++
-	r.space()
-	if r.pos < len(r.src) && r.src[r.pos] == closing {
-		r.pos++
-		return true, nil
-	}
-	return false, nil
-}
-
-// more passes the comma or the closing bracket after a member or element, and the white space after a comma.
-func (r *Reader) more(closing byte) (bool, *Error) {
-	if r.pos < len(r.src) && r.src[r.pos] <= ' ' {
-		r.space()
-	}
-	if r.pos < len(r.src) {
-		switch r.src[r.pos] {
-		case ',':
-			r.pos++
-			r.space()
-			return true, nil
-		case closing:
-			r.pos++
-			return false, nil
-		}
-	}
-	return false, r.unexpected("',' or '" + string(rune(closing)) + "'")
 }

@@ -26,6 +26,7 @@ type Options struct {
 	Limit     int64     // bytes of the largest document; 0: [DefaultLimit]
 	Stdin     io.Reader // what "-" reads
 	Shared    bool      // other artifacts lie in the same folder
+	Digests   bool      // give the SHA-256 of every input, which costs a pass over its bytes
 }
 
 // Artifact is one artifact as a dialect read it.
@@ -39,8 +40,7 @@ type Artifact struct {
 // Tree is what a folder holds.
 type Tree struct {
 	Entries []Entry
-	Skipped []string // JSON files that are no artifact
-	Links   []string // links to folders, which are not followed: what they point to is not in the folder
+	Skipped []string // files that are no artifact and belong to none
 	Orphans []string // companions whose artifact is not there
 	Runs    []string // the runs (sessions) that the entries belong to
 }

@@ -23,15 +23,20 @@ const DefaultLimit = 256 << 20
 
 // File is one file of evidence in memory.
 type File struct {
-	Path   string // as typed; "-" is standard input
-	Data   []byte // content, decompressed
-	Bytes  int64  // size as it stands
-	SHA256 string // hex digest of the bytes as they stand
+	Path  string // as typed; "-" is standard input
+	Data  []byte // content, decompressed
+	Bytes int64  // size as it stands
+	raw   []byte // the bytes as they stand
 }
 
-// Input describes the file for a report.
-func (f *File) Input(dialect, kind string) finding.Input {
-	return finding.Input{Path: f.Path, Dialect: dialect, Kind: kind, Bytes: f.Bytes, SHA256: f.SHA256}
+// Input describes the file for a report, with the digest of its bytes as they stand where it is asked for.
+func (f *File) Input(dialect, kind string, digest bool) finding.Input {
+	in := finding.Input{Path: f.Path, Dialect: dialect, Kind: kind, Bytes: f.Bytes}
+	if digest {
+		sum := sha256.Sum256(f.raw)
+		in.SHA256 = hex.EncodeToString(sum[:])
+	}
+	return in
 }
 
 // Problem is an error with a reason code: an input that could not be read or understood.
@@ -70,6 +75,11 @@ func problem(code finding.Code, path, detail string) *Problem {
 	return &Problem{Code: code, Path: path, Offset: -1, Detail: detail}
 }
 
+// Unreadable is the problem of a path that the file system refuses.
+func Unreadable(path string, err error) *Problem {
+	return problem(finding.InputUnreadable, path, reason(err))
+}
+
 // ReadFile reads the file at path, or stdin for "-", whole and read-only. More than limit bytes, a folder, a pipe or a
 // device are refused before anything is read; gzip is recognised by its magic bytes and bounded by the same limit.
 // Every error is a [Problem].
@@ -82,7 +92,7 @@ func ReadFile(path string, stdin io.Reader, limit int64) (*File, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, problem(finding.InputUnreadable, path, reason(err))
+		return nil, Unreadable(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, problem(finding.InputNotAFile, path, "is "+modeName(info.Mode())+", not a regular file")
@@ -92,7 +102,7 @@ func ReadFile(path string, stdin io.Reader, limit int64) (*File, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, problem(finding.InputUnreadable, path, reason(err))
+		return nil, Unreadable(path, err)
 	}
 	defer f.Close()
 	return readAll(path, f, info.Size(), limit)
@@ -104,10 +114,9 @@ func readAll(path string, r io.Reader, size, limit int64) (*File, error) {
 		return nil, tooLarge(path, limit)
 	}
 	if err != nil {
-		return nil, problem(finding.InputUnreadable, path, reason(err))
+		return nil, Unreadable(path, err)
 	}
-	sum := sha256.Sum256(data)
-	f := &File{Path: path, Data: data, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
+	f := &File{Path: path, Data: data, Bytes: int64(len(data)), raw: data}
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
 		return f, f.decompress(limit)
 	}
@@ -134,8 +143,9 @@ func (f *File) decompress(limit int64) error {
 var errLimit = errors.New("over the limit")
 
 func readBounded(r io.Reader, size, limit int64) ([]byte, error) {
-	var buf bytes.Buffer
-	buf.Grow(int(size) + bytes.MinRead)
+	buffer := make([]byte, 0, size+bytes.MinRead)
+	hugePages(buffer)
+	buf := bytes.NewBuffer(buffer)
 	n, err := buf.ReadFrom(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err

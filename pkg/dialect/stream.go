@@ -20,14 +20,14 @@ func Open(path string, stdin io.Reader) (io.ReadCloser, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, problem(finding.InputUnreadable, path, reason(err))
+		return nil, Unreadable(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, problem(finding.InputNotAFile, path, "is "+modeName(info.Mode())+", not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, problem(finding.InputUnreadable, path, reason(err))
+		return nil, Unreadable(path, err)
 	}
 	return decompressed(path, f)
 }

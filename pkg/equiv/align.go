@@ -16,7 +16,7 @@ func (c *comparer) alignEvents() {
 		LeftEvents: len(left), RightEvents: len(right), Edits: edits, Note: alignmentNote(edits),
 	}
 	c.shift = shifted(edits)
-	p := c.at(c.firstShifted(), "/events", "/events")
+	p := c.at(c.firstShifted(), "/events")
 	c.report(finding.EquivEventCount, p, count(len(left)), count(len(right)), "number of events differs")
 }
 
@@ -50,10 +50,20 @@ func identities[E interface{ Key() [32]byte }](left, right []E) (l, r []int) {
 	return number(left), number(right)
 }
 
-// align gives the shortest edit script of two lists as runs, in linear space (the middle-snake method).
+// align gives the shortest edit script of two lists as runs, in linear space (the middle-snake method). Of several
+// shortest scripts it is the same one whichever list is left: the shorter list is always aligned with the longer one.
 func align(left, right []int) []finding.Edit {
 	a := &aligner{left: left, right: right}
-	a.split(0, len(left), 0, len(right))
+	if len(left) <= len(right) {
+		a.split(0, len(left), 0, len(right))
+		return a.edits
+	}
+	other := map[finding.EditKind]finding.EditKind{
+		finding.Same: finding.Same, finding.LeftOnly: finding.RightOnly, finding.RightOnly: finding.LeftOnly,
+	}
+	for _, e := range align(right, left) {
+		a.add(other[e.Kind], e.Right, e.Left, e.Count)
+	}
 	return a.edits
 }
 
@@ -62,16 +72,23 @@ type aligner struct {
 	edits       []finding.Edit
 }
 
-// add appends a run, or lengthens the last one.
+// add appends a run, or lengthens the last one. Of neighbours that one side alone has, the left one comes first.
 func (a *aligner) add(kind finding.EditKind, left, right, count int) {
 	if count == 0 {
 		return
 	}
-	if n := len(a.edits); n > 0 && a.edits[n-1].Kind == kind {
+	n := len(a.edits)
+	switch {
+	case n > 0 && a.edits[n-1].Kind == kind:
 		a.edits[n-1].Count += count
-		return
+	case n > 0 && kind == finding.LeftOnly && a.edits[n-1].Kind == finding.RightOnly:
+		last := a.edits[n-1]
+		a.edits = a.edits[:n-1]
+		a.add(kind, left, last.Right, count)
+		a.add(last.Kind, left+count, last.Right, last.Count)
+	default:
+		a.edits = append(a.edits, finding.Edit{Kind: kind, Left: left, Right: right, Count: count})
 	}
-	a.edits = append(a.edits, finding.Edit{Kind: kind, Left: left, Right: right, Count: count})
 }
 
 // split aligns left[l0:l1] with right[r0:r1].

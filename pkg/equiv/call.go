@@ -60,7 +60,7 @@ func (c *comparer) compareCall(p place, j int, leftEvent, rightEvent *trace.Even
 	}
 	p.subject = fmt.Sprintf("tool call %d (%s)", j, left.Name.Text())
 	mark := c.mark()
-	c.different(finding.EquivToolName, p.member("tool_name"), left.Name, right.Name)
+	c.different(finding.EquivToolName, p, "tool_name", left.Name, right.Name)
 	l, r := c.normalize(leftEvent, left, c.left, c.leftResults), c.normalize(rightEvent, right, c.right, c.rightResults)
 	if !c.usable(p, l, r) || !c.comparable(p, left, right, l.profile != nil && l.profile == r.profile) {
 		return
@@ -128,14 +128,11 @@ func (c *comparer) compareArguments(p place, left, right *trace.Call, l, r norma
 		c.report(finding.EquivNoCanonical, p, left.Args.Raw, right.Args.Raw, "%s", finding.Lookup(finding.EquivNoCanonical).Title)
 	}
 	for _, d := range ds {
-		at := p
-		at.leftPointer += d.Pointer
-		at.rightPoint += d.Pointer
 		where := d.Pointer
 		if where == "" {
 			where = "the top"
 		}
-		c.report(finding.EquivArguments, at, d.Left.Raw(), d.Right.Raw(), "arguments differ at %s", where)
+		c.report(finding.EquivArguments, p.below(d.Pointer, d.Pointer), d.Left.Raw(), d.Right.Raw(), "arguments differ at %s", where)
 	}
 }
 
@@ -260,7 +257,7 @@ func (c *comparer) normalize(e *trace.Event, call *trace.Call, t *trace.Trace, r
 		return normal{}
 	}
 	n := normal{
-		profile: profile, own: profile.Version == version, foreign: t.Foreign, before: e.Interceptor.Text() == trace.BeforeTool,
+		profile: profile, own: profile.Version == version, foreign: t.Foreign, before: e.Interceptor.Is(trace.BeforeTool),
 	}
 	if raw := t.RawArgs(call); raw != nil {
 		n.args, n.err = profile.Select(raw, profile.Args)

@@ -110,56 +110,82 @@ func (c *comparer) hold(id string, mark int) {
 
 func (c *comparer) mark() int { return len(c.result.Findings) }
 
-// place is where a rule looks on both sides.
+// place is where a rule looks on both sides: pointers are below the two events where there are any. They are put together
+// only when there is something to report.
 type place struct {
-	index                   int
-	subject                 string
-	leftFile, rightFile     string
-	leftPointer, rightPoint string
+	index                     int
+	subject                   string
+	leftFile, rightFile       string
+	leftEvent, rightEvent     *trace.Event
+	leftPointer, rightPointer string
 }
 
 // at gives the place of a pointer in both traces.
-func (c *comparer) at(index int, left, right string) place {
-	return place{index: index, leftFile: c.left.Path, rightFile: c.right.Path, leftPointer: left, rightPoint: right}
+func (c *comparer) at(index int, pointer string) place {
+	return place{index: index, leftFile: c.left.Path, rightFile: c.right.Path, leftPointer: pointer, rightPointer: pointer}
+}
+
+// in gives the place of two events.
+func (c *comparer) in(index int, left, right *trace.Event) place {
+	return place{index: index, leftFile: c.left.Path, rightFile: c.right.Path, leftEvent: left, rightEvent: right}
 }
 
 // member gives the place of a member of both values.
-func (p place) member(name string) place {
-	p.leftPointer += "/" + name
-	p.rightPoint += "/" + name
+func (p place) member(name string) place { return p.below("/"+name, "/"+name) }
+
+// below gives the place of a pointer below each side's value.
+func (p place) below(left, right string) place {
+	p.leftPointer += left
+	p.rightPointer += right
 	return p
+}
+
+func (p place) pointers() (left, right string) {
+	left, right = p.leftPointer, p.rightPointer
+	if p.leftEvent != nil {
+		left = p.leftEvent.Pointer() + left
+	}
+	if p.rightEvent != nil {
+		right = p.rightEvent.Pointer() + right
+	}
+	return left, right
 }
 
 // report adds a difference. The slices are spans of the inputs, never copies.
 func (c *comparer) report(code finding.Code, p place, left, right []byte, format string, args ...any) *finding.Finding {
 	f := finding.New(code)
 	f.EventIndex, f.Subject = p.index, p.subject
-	f.Artifact, f.Pointer = p.leftFile, p.leftPointer
-	f.RightArtifact, f.RightPointer = p.rightFile, p.rightPoint
+	f.Artifact, f.RightArtifact = p.leftFile, p.rightFile
+	f.Pointer, f.RightPointer = p.pointers()
 	f.Expected, f.Actual = left, right
-	f.Detail = format
-	if len(args) > 0 {
-		f.Detail = fmt.Sprintf(format, args...)
-	}
+	f.Detail = fmt.Sprintf(format, args...)
 	f.Hint = finding.Lookup(code).Action
 	c.result.Findings = append(c.result.Findings, f)
 	return &c.result.Findings[len(c.result.Findings)-1]
 }
 
-// different compares one field of both sides; a field that is not well formed on both is never compared (CONTRACT E1).
-func (c *comparer) different(code finding.Code, p place, left, right trace.Field) bool {
+// different compares one member of both sides; a field that is not well formed on both is never compared (CONTRACT E1).
+func (c *comparer) different(code finding.Code, p place, name string, left, right trace.Field) bool {
 	if !left.Ok() || !right.Ok() || left.Same(right) {
 		return false
 	}
-	c.report(code, p, left.Raw, right.Raw, "%s", finding.Lookup(code).Title)
+	c.report(code, p.member(name), left.Raw, right.Raw, "%s", finding.Lookup(code).Title)
 	return true
 }
 
-// eligibility holds what two comparable runs have in common (CONTRACT E2).
-var eligibility = []struct {
+// identity is one field of the envelope that comparable runs have in common.
+type identity struct {
 	name  string
 	field func(*trace.Trace) trace.Field
-}{
+}
+
+// stated says that a field can be compared. A schema version that is not known is malformed, and still another one.
+func (i identity) stated(f trace.Field) bool {
+	return f.Ok() || f.State == trace.Malformed && i.name == "determinism_trace_schema_version"
+}
+
+// eligibility holds what two comparable runs have in common (CONTRACT E2).
+var eligibility = []identity{
 	{"workflow_id", func(t *trace.Trace) trace.Field { return t.WorkflowID }},
 	{"model_config_id", func(t *trace.Trace) trace.Field { return t.ModelConfigID }},
 	{"policy_set_id", func(t *trace.Trace) trace.Field { return t.PolicySetID }},
@@ -173,13 +199,12 @@ func compareEligibility(c *comparer) {
 	for _, e := range eligibility {
 		mark := c.mark()
 		left, right := e.field(c.left), e.field(c.right)
-		stated := left.State == trace.Present || left.State == trace.Malformed && e.name == "determinism_trace_schema_version"
-		if !stated || right.State == trace.Absent || right.State == trace.Null {
+		if !e.stated(left) || !e.stated(right) {
 			c.tally("E2", finding.NotChecked, e.name+" is missing or malformed on a side")
 			continue
 		}
 		if !left.Same(right) {
-			p := c.at(finding.NoEvent, "/"+e.name, "/"+e.name)
+			p := c.at(finding.NoEvent, "/"+e.name)
 			c.report(finding.EquivIdentity, p, left.Raw, right.Raw, "%s differs: the runs are not comparable", e.name)
 		}
 		c.hold("E2", mark)

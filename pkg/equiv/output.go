@@ -13,8 +13,8 @@ func compareOutputs(c *comparer) {
 		return
 	}
 	mark := c.mark()
-	p := c.at(finding.NoEvent, "/output", "/output")
-	otherType := c.different(finding.EquivOutputType, p.member("output_type"), left.Type, right.Type)
+	p := c.at(finding.NoEvent, "/output")
+	otherType := c.different(finding.EquivOutputType, p, "output_type", left.Type, right.Type)
 	stated := left.Normalization.State >= trace.Malformed && right.Normalization.State >= trace.Malformed
 	switch {
 	case stated && !left.Normalization.Same(right.Normalization):
@@ -39,22 +39,22 @@ func compareCommits(c *comparer) {
 	left, right := c.left.Commit, c.right.Commit
 	if left.Missing() && right.Missing() {
 		reason := "no buffered writes"
-		if c.left.Visibility.Text() == "buffered_write" {
+		if c.left.Visibility.Is("buffered_write") {
 			reason = "no commit record on either side"
 		}
 		c.tally("E9", finding.NotChecked, reason)
 		return
 	}
-	p := c.at(finding.NoEvent, "/commit", "/commit")
+	p := c.at(finding.NoEvent, "/commit")
 	if left.Missing() != right.Missing() {
 		c.report(finding.EquivCommitOneSided, p, left.Raw, right.Raw, "only one side has a commit record")
 		c.tally("E9", finding.NotChecked, "commit record on one side only")
 		return
 	}
 	mark := c.mark()
-	otherState := c.different(finding.EquivBuffer, p.member("buffer_state"), left.Buffer, right.Buffer)
+	otherState := c.different(finding.EquivBuffer, p, "buffer_state", left.Buffer, right.Buffer)
 	if !otherState {
-		c.different(finding.EquivAbort, p.member("reason_code"), left.Reason, right.Reason)
+		c.different(finding.EquivAbort, p, "reason_code", left.Reason, right.Reason)
 	}
 	if l, r := left.Payload, right.Payload; l.Ok() && r.Ok() && !l.SameDigest(r) {
 		c.report(finding.EquivPayload, p.member("commit_payload_fingerprint"), l.Raw, r.Raw, "%s", finding.Lookup(finding.EquivPayload).Title)

@@ -37,7 +37,7 @@ func compareRetrievals(c *comparer) {
 
 // missingRetrieval: on neither side and none named, E6 holds; else nothing can be decided.
 func (c *comparer) missingRetrieval(left, right *trace.Retrieval) {
-	p := c.at(finding.NoEvent, "", "")
+	p := c.at(finding.NoEvent, "")
 	switch {
 	case left != nil || right != nil:
 		side := "left"
@@ -79,7 +79,7 @@ func usable(r *trace.Retrieval) bool {
 // rows gives the place of the list of rows in both retrieval files.
 func (c *comparer) rows(left, right *trace.Retrieval) place {
 	return place{
-		index: finding.NoEvent, leftFile: left.Path, rightFile: right.Path, leftPointer: left.Prefix, rightPoint: right.Prefix,
+		index: finding.NoEvent, leftFile: left.Path, rightFile: right.Path, leftPointer: left.Prefix, rightPointer: right.Prefix,
 	}
 }
 
@@ -145,13 +145,16 @@ func (c *comparer) unlinked(t *trace.Trace, r *trace.Retrieval, rows map[string]
 // pairLinks compares the links of one index.
 func (c *comparer) pairLinks(m *pairing, i int) {
 	left, right := c.leftEvents[i], c.rightEvents[i]
+	if len(left.Links)+len(right.Links) == 0 && left.LinkList.Ok() && right.LinkList.Ok() {
+		return
+	}
 	l, okLeft := texts(left.LinkList, left.Links)
 	r, okRight := texts(right.LinkList, right.Links)
 	if !okLeft || !okRight {
 		c.tally("E6", finding.NotChecked, "retrieval_event_ids are malformed on a side")
 		return
 	}
-	p := c.at(i, left.Pointer(), right.Pointer()).member("retrieval_event_ids")
+	p := c.in(i, left, right).member("retrieval_event_ids")
 	if len(l) != len(r) {
 		c.report(finding.EquivRetrievalLinks, p, left.LinkList.Raw, right.LinkList.Raw,
 			"number of linked retrievals differs: %d on the left, %d on the right", len(l), len(r))
@@ -256,9 +259,9 @@ func (c *comparer) compareRow(at pair, left, right *trace.Retrieval) {
 		c.tally("E6", finding.NotChecked, "the schema version of a row is not known")
 		return
 	}
-	p := place{
+	p := place{ // the row's own file
 		index: at.index, leftFile: left.Path, rightFile: right.Path,
-		leftPointer: left.RowPointer(at.left.Position), rightPoint: right.RowPointer(at.right.Position),
+		leftPointer: left.RowPointer(at.left.Position), rightPointer: right.RowPointer(at.right.Position),
 		subject: fmt.Sprintf("retrieval %d", at.left.Position),
 	}
 	mark := c.mark()
@@ -308,10 +311,8 @@ func (c *comparer) compareRecords(p place, left, right *trace.Row) {
 	}
 	scores, types := 0, 0
 	for i := range l {
-		at := p
-		at.leftPointer += "/" + strconv.Itoa(l[i].Position)
-		at.rightPoint += "/" + strconv.Itoa(r[i].Position)
 		if !l[i].ID.Same(r[i].ID) {
+			at := p.below("/"+strconv.Itoa(l[i].Position), "/"+strconv.Itoa(r[i].Position))
 			c.report(finding.EquivRecords, at.member("record_id"), l[i].ID.Raw, r[i].ID.Raw, "record at rank %d differs", i+1)
 			continue
 		}

@@ -92,7 +92,7 @@ func holds(r finding.Result) string {
 }
 
 // decisive is the finding that the verdict rests on: the root or the first error, but for a divergence the first
-// difference, since runs that are not comparable (CONTRACT E2) may differ as well.
+// difference, since a violation on a side (CONTRACT E1) may stand before it.
 func decisive(r finding.Result) (finding.Finding, bool) {
 	effect := finding.Effect("")
 	switch {

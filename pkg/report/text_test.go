@@ -112,7 +112,8 @@ func TestSummary(t *testing.T) {
 	}{
 		{"divergent", of("diff", divergent()), "divergent at event 3: arguments differ (1 root, 2 independent, 2 cascades)"},
 		{"divergent at no event", of("diff", pair(at(finding.EquivOutputType, finding.Root, finding.NoEvent))), "divergent: output type differs (1 root, 0 independent, 0 cascades)"},
-		{"not comparable and divergent", of("diff", pair(at(finding.EquivIdentity, finding.Independent, finding.NoEvent), at(finding.EquivRole, finding.Independent, 2))), "divergent at event 2: role differs (1 root, 1 independent, 0 cascades)"},
+		{"a violation and a difference", of("diff", pair(at(finding.ClaimUnknown, finding.Independent, finding.NoEvent), at(finding.EquivRole, finding.Independent, 2))), "divergent at event 2: role differs (1 root, 1 independent, 0 cascades)"},
+		{"not comparable and a difference", of("diff", pair(at(finding.EquivIdentity, finding.Independent, finding.NoEvent), at(finding.EquivRole, finding.Independent, 2))), "undecided: runs are not comparable (and 1 more)"},
 		{"equivalent", of("diff", equivalent()), "equivalent: 18 checks, 2 not checked"},
 		{"equivalent with warnings", of("diff", warned), "equivalent: 18 checks, 2 not checked, 3 ignored, 1 warning"},
 		{"pass", of("verify", passing("a")), "pass: 24 checks hold, 3 not checked"},
@@ -199,17 +200,35 @@ func TestContextHidesEmptyColumnsAndCutsWideCells(t *testing.T) {
 	}
 }
 
-func TestContextMarksTheDecisiveEventWhenTheRootHasNone(t *testing.T) {
+// withRoot puts an error of no event before the differences of a result.
+func withRoot(f finding.Finding) finding.Result {
 	r := divergent()
-	identity := difference(finding.EquivIdentity, finding.Root, finding.NoEvent, "envelope", "/model_config_id", `"m1"`, `"m2"`)
-	r.Findings = append(r.Findings, identity)
+	r.Findings = append(r.Findings, f)
 	for i := range r.Findings {
 		r.Findings[i].Class = finding.Independent
 	}
 	r.Judge(true)
-	out := asText(t, of("diff", r), report.TextOptions{})
+	return r
+}
+
+// E1: a violation of a side is the root, and the difference decides.
+func TestContextMarksTheDecisiveEventWhenTheRootHasNone(t *testing.T) {
+	root := difference(finding.ClaimUnknown, finding.Root, finding.NoEvent, "envelope", "/model_config_id", ``, `"unknown"`)
+	out := asText(t, of("diff", withRoot(root)), report.TextOptions{})
 	if got := lineWith(t, out, ">"); !strings.HasPrefix(got, ">  3      left") {
 		t.Errorf("the mark stands at %q", got)
+	}
+	if got := strings.Split(out, "\n")[2]; !strings.HasPrefix(got, "  envelope: "+finding.Lookup(finding.ClaimUnknown).Title) {
+		t.Errorf("the root is %q", got)
+	}
+}
+
+// E2: runs that are not comparable are undecided, so no event decides and none is marked.
+func TestContextMarksNoEventWhenRunsAreNotComparable(t *testing.T) {
+	root := difference(finding.EquivIdentity, finding.Root, finding.NoEvent, "envelope", "/model_config_id", `"m1"`, `"m2"`)
+	out := asText(t, of("diff", withRoot(root)), report.TextOptions{})
+	if strings.Contains(out, ">") || !strings.HasPrefix(out, "undecided  ") {
+		t.Errorf("got:\n%s", out)
 	}
 	if got := strings.Split(out, "\n")[2]; got != `  envelope: runs are not comparable: left "m1", right "m2"` {
 		t.Errorf("the root is %q", got)

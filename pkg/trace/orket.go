@@ -55,7 +55,7 @@ func (t *Trace) Results() *Results {
 	for i := range t.Events {
 		e := &t.Events[i]
 		for j := range e.Calls {
-			if key, ok := e.Calls[j].ReplayKey(); ok && e.Interceptor.Text() != BeforeTool {
+			if key, ok := e.Calls[j].ReplayKey(); ok && !e.Interceptor.Is(BeforeTool) {
 				r.served[key]++
 			}
 		}
@@ -69,7 +69,7 @@ func (r *Results) Of(e *Event, c *Call) (raw []byte, doubt string) {
 	if c.RawResult.Ok() {
 		return c.RawResult.Raw, ""
 	}
-	if len(r.files) == 0 || e.Interceptor.Text() == BeforeTool {
+	if len(r.files) == 0 || e.Interceptor.Is(BeforeTool) {
 		return nil, ""
 	}
 	key, ok := c.ReplayKey()

@@ -4,7 +4,10 @@
 // leave out what cannot be compared (CONTRACT V1, E1). The model judges nothing.
 package trace
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // The schema versions that this model holds, and the one normalisation version (CONTRACT V1).
 const (
@@ -26,10 +29,13 @@ const (
 
 // Field is one member of an artifact.
 type Field struct {
-	Raw    []byte // the JSON value as found, without surrounding white space; nil when absent
-	Offset int    // byte offset of Raw in the file
-	State  State
+	Raw   []byte // the JSON value as found, without surrounding white space: a span of the document; nil when absent
+	State State
 }
+
+// Offset gives the byte offset of the field in the document that it is a span of. A span keeps the capacity up to the
+// document's end, so nothing has to be stored for it.
+func (f Field) Offset(document []byte) int { return cap(document) - cap(f.Raw) }
 
 // Ok says that the field is present and well formed.
 func (f Field) Ok() bool { return f.State == Present }
@@ -60,7 +66,7 @@ type Trace struct {
 type Event struct {
 	Field                             // the object itself: malformed when it is none
 	Position                          int
-	Index                             int // meaningful when IndexField is ok
+	Index                             int // meaningful when IndexField is ok; never more than Beyond
 	ID, IndexField                    Field
 	Role, Interceptor, Decision       Field
 	CallList, GuardrailList, LinkList Field
@@ -69,13 +75,22 @@ type Event struct {
 	Links                             []Field // retrieval_event_ids
 }
 
+// Beyond stands for every index and every rank that no list is long enough for. It fits in 32 bits, so that all
+// platforms see the same.
+const Beyond = math.MaxInt32
+
+// Stated gives the index, or false for an event that states none, or one beyond every list.
+func (e *Event) Stated() (int, bool) {
+	return e.Index, e.IndexField.Ok() && e.Index < Beyond
+}
+
 // Pointer gives the event's RFC 6901 pointer in its file.
 func (e *Event) Pointer() string { return "/events/" + strconv.Itoa(e.Position) }
 
 // Call is one tool call of an event.
 type Call struct {
 	Field
-	Name, ProfileID, ProfileVersion   Field
+	Name, ProfileVersion              Field
 	Args, Normalization               Field // normalized_args, normalization_version
 	Result, SideEffect                Field // the two fingerprints
 	RawArgs, RawResult, RawSideEffect Field // CONTRACT D8: preimages, where the trace carries them
@@ -134,7 +149,7 @@ type Row struct {
 type Record struct {
 	Field
 	Position        int
-	Rank            int // meaningful when RankField is ok
+	Rank            int // meaningful when RankField is ok; never more than Beyond
 	ID, Type, Score Field
 	RankField       Field
 }

@@ -22,11 +22,10 @@ func checkConstantFingerprints(c *checker, id string) {
 		if !call.Result.Ok() {
 			return
 		}
-		name := e.Interceptor.Text()
-		g := findGroup(groups, name)
+		g := findGroup(groups, e.Interceptor)
 		if g == nil {
 			pointer, _, _ := place(e, j)
-			groups = append(groups, group{interceptor: name, first: call.Result, pointer: pointer, calls: 1})
+			groups = append(groups, group{interceptor: e.Interceptor.Text(), first: call.Result, pointer: pointer, calls: 1})
 			return
 		}
 		g.calls++
@@ -46,9 +45,9 @@ func checkConstantFingerprints(c *checker, id string) {
 	c.tally(id, finding.Passed, "")
 }
 
-func findGroup(groups []group, interceptor string) *group {
+func findGroup(groups []group, interceptor trace.Field) *group {
 	for i := range groups {
-		if groups[i].interceptor == interceptor {
+		if interceptor.Is(groups[i].interceptor) || groups[i].interceptor == "" && !interceptor.Ok() {
 			return &groups[i]
 		}
 	}
@@ -72,7 +71,7 @@ func checkConstantStructure(c *checker, id string) {
 }
 
 func isDigestOf(stated trace.Field, document string) bool {
-	hex, ok := canon.ParseDigest(stated.Text())
+	hex, ok := stated.Digest()
 	if !ok {
 		return false
 	}
@@ -98,7 +97,7 @@ func (f *Folder) Add(t *trace.Trace) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		for j := range e.Calls {
-			if !e.Calls[j].Result.Ok() || e.Interceptor.Text() == trace.BeforeTool {
+			if !e.Calls[j].Result.Ok() || e.Interceptor.Is(trace.BeforeTool) {
 				continue
 			}
 			text := e.Calls[j].Result.Text()

@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"strings"
-
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/trace"
@@ -25,7 +23,7 @@ var identities = []identity{
 // sentinelWorkflow is what Orket writes when nobody names the workflow (orket.md §2).
 const sentinelWorkflow = "turn_executor"
 
-func unknown(text string) bool { return strings.HasPrefix(text, "unknown") }
+func unknown(f trace.Field) bool { return f.HasPrefix("unknown") }
 
 // V3: no identity and no tool_profile_version is unknown. Missing and empty ones are V1's findings.
 func checkIdentities(c *checker, id string) {
@@ -33,9 +31,9 @@ func checkIdentities(c *checker, id string) {
 	mark := c.mark()
 	for _, i := range identities {
 		f := i.field(t)
-		if text := f.Text(); unknown(text) {
+		if unknown(f) {
 			c.report(finding.ClaimUnknown, t.Path, "/"+i.name, finding.NoEvent, "%s is a placeholder", i.name).Actual = finding.Value(f.Raw)
-		} else if i.name == "workflow_id" && text == sentinelWorkflow {
+		} else if i.name == "workflow_id" && f.Is(sentinelWorkflow) {
 			c.report(finding.ClaimSentinel, t.Path, "/"+i.name, finding.NoEvent, "%s is the runtime's default", i.name).Actual = finding.Value(f.Raw)
 		}
 	}
@@ -43,7 +41,7 @@ func checkIdentities(c *checker, id string) {
 		e := &t.Events[i]
 		for j := range e.Calls {
 			version := e.Calls[j].ProfileVersion
-			if !unknown(version.Text()) {
+			if !unknown(version) {
 				continue
 			}
 			pointer, subject, index := place(e, j)
@@ -57,7 +55,7 @@ func checkIdentities(c *checker, id string) {
 // V3: only off, read_only and buffered_write fix what a run saw.
 func checkLive(c *checker, id string) {
 	mark := c.mark()
-	if c.t.Visibility.Text() == "live_read_write" {
+	if c.t.Visibility.Is("live_read_write") {
 		c.report(finding.ClaimLive, c.t.Path, "/visibility_mode", finding.NoEvent, "the run read and wrote live memory")
 	}
 	c.hold(id, mark)

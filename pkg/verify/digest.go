@@ -8,13 +8,13 @@ import (
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
-// claim is one stored digest, and where it stands.
+// claim is one stored digest, and where it stands: in a field of a call of an event, or at a pointer of a file.
 type claim struct {
 	id       string
+	event    *trace.Event // nil: not in a call
+	call     int
 	path     string
 	pointer  string
-	subject  string
-	event    int
 	stated   trace.Field
 	preimage []byte // nil: not checked, for this reason
 	reason   string
@@ -26,8 +26,7 @@ type claim struct {
 // passes and is noted; in a native trace only json-v1 is right.
 func (c *checker) check(k claim) {
 	c.cover.Claims++
-	stated, ok := canon.ParseDigest(k.stated.Text())
-	if !ok {
+	if !k.stated.IsDigest() {
 		c.found(k, finding.DigestOpaque, "the fingerprint is no SHA-256 digest: compared as text, never recomputed").
 			Actual = finding.Value(k.stated.Raw)
 		c.tally(k.id, finding.NotChecked, "fingerprint is no SHA-256 digest")
@@ -37,7 +36,8 @@ func (c *checker) check(k claim) {
 		c.tally(k.id, finding.NotChecked, k.reason)
 		return
 	}
-	outcome := canon.Claim{Profile: canon.JSONv1, Form: &k.form, Encoding: canon.Hex, Preimage: k.preimage, Stated: stated, Pointer: k.pointer}.Check()
+	stated, _ := k.stated.Digest()
+	outcome := canon.Claim{Profile: canon.JSONv1, Form: &k.form, Encoding: canon.Hex, Preimage: k.preimage, Stated: stated}.Check()
 	switch {
 	case outcome.Status == canon.StatusPass:
 		c.passed(k, canon.JSONv1)
@@ -66,8 +66,13 @@ func (c *checker) passed(k claim, p canon.Profile) {
 }
 
 func (c *checker) found(k claim, code finding.Code, detail string) *finding.Finding {
-	f := c.report(code, k.path, k.pointer, k.event, "%s", detail)
-	f.Subject = k.subject
+	pointer, subject, index := k.pointer, "", finding.NoEvent
+	if k.event != nil {
+		pointer, subject, index = place(k.event, k.call)
+		pointer += k.pointer
+	}
+	f := c.report(code, k.path, pointer, index, "%s", detail)
+	f.Subject = subject
 	return f
 }
 
@@ -87,8 +92,7 @@ func (c *checker) eachCall(visit func(e *trace.Event, j int, call *trace.Call)) 
 
 // callClaim states a claim about one field of a call.
 func (c *checker) callClaim(id, field string, e *trace.Event, j int, stated trace.Field) claim {
-	pointer, subject, index := place(e, j)
-	return claim{id: id, path: c.t.Path, pointer: pointer + "/" + field, subject: subject, event: index, stated: stated}
+	return claim{id: id, path: c.t.Path, event: e, call: j, pointer: field, stated: stated}
 }
 
 // D1: normalized_args are the profile's selection of the raw arguments.
@@ -100,7 +104,7 @@ func checkArguments(c *checker, id string) {
 			}
 			return
 		}
-		profile, ok := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+		profile, ok := c.profile(call)
 		if !ok {
 			if call.RawArgs.Same(call.Args) {
 				c.tally(id, finding.Passed, "")
@@ -109,7 +113,7 @@ func checkArguments(c *checker, id string) {
 			c.tally(id, finding.NotChecked, noProfile)
 			return
 		}
-		k := c.callClaim(id, "normalized_args", e, j, call.Args)
+		k := c.callClaim(id, "/normalized_args", e, j, call.Args)
 		if !c.selected(&k, profile, call.RawArgs.Raw, profile.Args) {
 			return
 		}
@@ -135,7 +139,7 @@ func checkResults(c *checker, id string) {
 		if !call.Result.Ok() {
 			return
 		}
-		k := c.callClaim(id, "tool_result_fingerprint", e, j, call.Result)
+		k := c.callClaim(id, "/tool_result_fingerprint", e, j, call.Result)
 		raw, doubt := results.Of(e, call)
 		k.lenient = doubt
 		switch {
@@ -147,7 +151,7 @@ func checkResults(c *checker, id string) {
 			k.reason = "the tool result file is no strict JSON"
 		case raw != nil:
 			k.preimage = raw
-		case e.Interceptor.Text() == trace.BeforeTool:
+		case e.Interceptor.Is(trace.BeforeTool):
 			k.reason = "recorded before the tool ran"
 		default:
 			k.reason = noPreimage
@@ -159,7 +163,7 @@ func checkResults(c *checker, id string) {
 // resultPreimage applies the tool profile to a recorded result. Without one the selection is not known: the result as a
 // whole can prove the digest right, and nothing can prove it wrong.
 func (c *checker) resultPreimage(k *claim, call *trace.Call) bool {
-	profile, ok := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+	profile, ok := c.profile(call)
 	if !ok {
 		k.preimage, k.lenient = call.RawResult.Raw, noProfile
 		return true
@@ -188,9 +192,9 @@ func (c *checker) selected(k *claim, profile *trace.ToolProfile, raw []byte, ent
 // D2: side_effect_fingerprint is required exactly where the profile lists fields.
 func checkSideEffects(c *checker, id string) {
 	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
-		profile, known := c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
-		k := c.callClaim(id, "side_effect_fingerprint", e, j, call.SideEffect)
-		if known && e.Interceptor.Text() != trace.BeforeTool {
+		profile, known := c.profile(call)
+		k := c.callClaim(id, "/side_effect_fingerprint", e, j, call.SideEffect)
+		if known && !e.Interceptor.Is(trace.BeforeTool) {
 			if asked := len(profile.SideEffects) > 0; asked == call.SideEffect.Missing() {
 				detail := "the profile lists side-effect fields and the call has no fingerprint"
 				if !asked {
@@ -224,7 +228,7 @@ func checkQueries(c *checker, id string) {
 	for i := 0; r != nil && i < len(r.Rows); i++ {
 		if f := r.Rows[i].QueryFingerprint; f.Ok() {
 			c.check(claim{
-				id: id, path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint", event: finding.NoEvent,
+				id: id, path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint",
 				stated: f, reason: noPreimage,
 			})
 		}
@@ -238,7 +242,7 @@ func checkOutput(c *checker, id string) {
 		c.tally(id, finding.NotChecked, "output_shape_hash is malformed")
 		return
 	}
-	k := claim{id: id, path: c.t.Path, pointer: "/output/output_shape_hash", event: finding.NoEvent, stated: o.ShapeHash, reason: noPreimage}
+	k := claim{id: id, path: c.t.Path, pointer: "/output/output_shape_hash", stated: o.ShapeHash, reason: noPreimage}
 	if o.Structure.Ok() {
 		k.preimage = o.Structure.Raw
 	}

@@ -28,7 +28,7 @@ func checkModelConfig(c *checker, id string) {
 		c.tally(id, finding.NotApplicable, "no model_config in the trace")
 		return
 	}
-	k := claim{id: id, path: c.t.Path, pointer: "/model_config_id", event: finding.NoEvent, stated: c.t.ModelConfigID}
+	k := claim{id: id, path: c.t.Path, pointer: "/model_config_id", stated: c.t.ModelConfigID}
 	if c.selected(&k, &trace.ToolProfile{}, c.t.ModelConfig.Raw, modelIdentity) {
 		c.check(k)
 	}
@@ -41,7 +41,7 @@ func checkCommitID(c *checker, id string) {
 		c.tally(id, finding.NotApplicable, "no commit record")
 		return
 	}
-	k := claim{id: id, path: t.Path, pointer: "/commit/commit_id", event: finding.NoEvent, stated: t.Commit.ID, reason: "an identity is malformed"}
+	k := claim{id: id, path: t.Path, pointer: "/commit/commit_id", stated: t.Commit.ID, reason: "an identity is malformed"}
 	if t.RunID.Ok() && t.SnapshotID.Ok() && t.PolicySetID.Ok() {
 		k.preimage = commitPreimage(t)
 	}
@@ -63,7 +63,7 @@ func checkPayload(c *checker, id string) {
 		return
 	}
 	k := claim{
-		id: id, path: t.Path, pointer: "/commit/commit_payload_fingerprint", event: finding.NoEvent,
+		id: id, path: t.Path, pointer: "/commit/commit_payload_fingerprint",
 		stated: t.Commit.Payload, reason: noPreimage,
 	}
 	if t.Commit.Writes.Ok() {

@@ -17,6 +17,7 @@ type Options struct {
 	MaxBytes int64          // cap of a determinism or retrieval trace; 0: [DefaultMaxBytes]
 	Profiles trace.Profiles // tool profiles, for CONTRACT D1 and D2
 	Coverage int            // least percentage of claims that must be checked (CONTRACT V5); 0: none
+	InFolder bool           // one of several traces: what never varies is judged over all of them, by [Folder] (CONTRACT V6)
 }
 
 // Trace checks a determinism trace and what belongs to it. Shape holds what its reader found (CONTRACT V1).
@@ -26,6 +27,10 @@ func Trace(t *trace.Trace, shape []finding.Finding, o Options) finding.Result {
 	c.shape(shape)
 	for _, r := range rules {
 		r.run(c, r.id)
+	}
+	if !o.InFolder {
+		checkConstantFingerprints(c, "V6.fingerprints")
+		checkConstantStructure(c, "V6.structure")
 	}
 	c.coverage()
 	c.result.Judge(false)
@@ -56,8 +61,6 @@ var rules = []struct {
 	{"V5.model_config_id", checkModelConfig},
 	{"V5.commit_id", checkCommitID},
 	{"V5.commit_payload_fingerprint", checkPayload},
-	{"V6.fingerprints", checkConstantFingerprints},
-	{"V6.structure", checkConstantStructure},
 }
 
 // checker collects what the rules see of one trace.
@@ -92,6 +95,14 @@ func (c *checker) hold(id string, mark int) {
 }
 
 func (c *checker) mark() int { return len(c.result.Findings) }
+
+// profile gives the tool profile that a call was recorded under, where it is among those given.
+func (c *checker) profile(call *trace.Call) (*trace.ToolProfile, bool) {
+	if len(c.o.Profiles) == 0 {
+		return nil, false
+	}
+	return c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+}
 
 // report adds a finding about a place in a file.
 func (c *checker) report(code finding.Code, path, pointer string, event int, format string, args ...any) *finding.Finding {
@@ -137,9 +148,9 @@ func (c *checker) coverage() {
 
 // place names an event and a call of it for findings.
 func place(e *trace.Event, call int) (pointer, subject string, index int) {
-	index = finding.NoEvent
-	if e.IndexField.Ok() {
-		index = e.Index
+	index, ok := e.Stated()
+	if !ok {
+		index = finding.NoEvent
 	}
 	pointer = e.Pointer()
 	if call >= 0 {

@@ -64,6 +64,9 @@ func sniff(f *dialect.File, decisive string, hints []string, enough int) (bool, 
 	if errors.Is(err, errFound) {
 		return true, nil
 	}
+	if err == nil {
+		err = src.End() // what is no JSON at all is told so, not that nobody knows it
+	}
 	if err != nil {
 		return false, syntax(f.Path, err)
 	}
@@ -81,14 +84,15 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	taken := map[string]bool{}
 	// The separator at the end makes a root that is a link the folder it points to.
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return &dialect.Problem{Code: finding.InputUnreadable, Path: path, Offset: -1, Detail: err.Error()}
-		case linkToFolder(path, d):
-			tree.Links = append(tree.Links, path)
-			return leadsOut(root, path)
-		case d.IsDir() || !jsonName(d.Name()):
+		if err != nil {
+			return dialect.Unreadable(path, err)
+		}
+		if d.IsDir() {
 			return nil
+		}
+		if linkToFolder(path, d) {
+			tree.Skipped = append(tree.Skipped, path)
+			return leadsOut(root, path)
 		}
 		kind, err := kindOf(path, d, o)
 		if err != nil {
@@ -137,7 +141,9 @@ func leadsOut(root, path string) error {
 	if errors.Join(errFolder, errTarget, errRel) == nil && filepath.IsLocal(rel) {
 		return nil
 	}
-	return &dialect.Problem{Code: finding.InputNotAFile, Path: path, Offset: -1, Detail: "is a link to a folder outside " + root + ", which is not followed"}
+	return &dialect.Problem{
+		Code: finding.InputNotAFile, Path: path, Offset: -1, Detail: "is a link to a folder outside the one given, and is not followed",
+	}
 }
 
 func resolved(path string) (string, error) {
@@ -153,20 +159,19 @@ func jsonName(name string) bool {
 	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".json.gz")
 }
 
-// companions are files that an Orket turn leaves beside its trace and that are no evidence of their own.
-const kindCompanion = "companion"
-
+// companions are files that an Orket turn leaves beside its trace and that are no evidence of their own (orket.md §1).
 var companions = []string{"checkpoint.json", "parsed_tool_calls.json"}
 
+// kindOf gives the kind of a file; "" for one that is no evidence.
 func kindOf(path string, d fs.DirEntry, o dialect.Options) (string, error) {
 	name := d.Name()
 	switch {
+	case !jsonName(name), slices.Contains(companions, name):
+		return "", nil
 	case strings.Contains(name, "memory_retrieval_trace"):
 		return KindRetrieval, nil
 	case strings.Contains(name, "memory_trace"):
 		return KindTrace, nil
-	case slices.Contains(companions, name):
-		return kindCompanion, nil
 	}
 	if _, ok := resultKey(name); ok {
 		return KindToolResult, nil

@@ -38,7 +38,7 @@ func (Reader) Read(f *dialect.File, o dialect.Options) (*dialect.Artifact, error
 	if err != nil {
 		return nil, err
 	}
-	a := &dialect.Artifact{Dialect: Name, Trace: t, Shape: shape, Inputs: []finding.Input{f.Input(Name, KindTrace)}}
+	a := &dialect.Artifact{Dialect: Name, Trace: t, Shape: shape, Inputs: []finding.Input{f.Input(Name, KindTrace, o.Digests)}}
 	if err := readCompanion(a, f.Path, o); err != nil {
 		return nil, err
 	}
@@ -66,10 +66,13 @@ func readTrace(f *dialect.File) (*trace.Trace, []finding.Finding, error) {
 
 // indexAt gives the index of the event at a position: an event that states none has no place in the order.
 func indexAt(t *trace.Trace, position int) int {
-	if position < 0 || position >= len(t.Events) || !t.Events[position].IndexField.Ok() {
+	if position < 0 || position >= len(t.Events) {
 		return finding.NoEvent
 	}
-	return t.Events[position].Index
+	if index, ok := t.Events[position].Stated(); ok {
+		return index
+	}
+	return finding.NoEvent
 }
 
 // readCompanion reads the retrieval trace that was named, or the one beside the trace.
@@ -91,7 +94,7 @@ func readCompanion(a *dialect.Artifact, path string, o dialect.Options) error {
 	}
 	a.Trace.Retrieval = retrieval
 	a.Shape = append(a.Shape, shape...)
-	a.Inputs = append(a.Inputs, f.Input(Name, KindRetrieval))
+	a.Inputs = append(a.Inputs, f.Input(Name, KindRetrieval, o.Digests))
 	return nil
 }
 
@@ -174,7 +177,7 @@ func readToolResults(a *dialect.Artifact, path string, o dialect.Options) error 
 			return err
 		}
 		a.Trace.ToolResults = append(a.Trace.ToolResults, trace.ToolResult{Path: f.Path, Key: key, Data: f.Data})
-		a.Inputs = append(a.Inputs, f.Input(Name, KindToolResult))
+		a.Inputs = append(a.Inputs, f.Input(Name, KindToolResult, o.Digests))
 	}
 	return nil
 }

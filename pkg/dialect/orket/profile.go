@@ -112,7 +112,7 @@ func ReadProfiles(dir string, limit int64) (trace.Profiles, []finding.Input, err
 			}
 		}
 		profiles = append(profiles, *profile)
-		inputs = append(inputs, f.Input(Name, KindProfile))
+		inputs = append(inputs, f.Input(Name, KindProfile, true))
 	}
 	if len(profiles) == 0 {
 		return nil, nil, unusable(dir, "holds no tool profile (*.json)")

@@ -17,8 +17,9 @@ type reader struct {
 	src      *canon.Reader
 	data     []byte
 	path     string
-	events   bool   // the document's list "events" holds events of a run
-	at       []step // where the reader stands, for pointers
+	events   bool        // the document's list "events" holds events of a run
+	at       []step      // where the reader stands, for pointers
+	unkept   trace.Field // where a value goes that no rule asks for
 	findings []finding.Finding
 }
 
@@ -65,7 +66,7 @@ func (r *reader) note(code finding.Code, f *trace.Field, format string, args ...
 	found.Detail = fmt.Sprintf(format, args...)
 	if f != nil && f.Raw != nil {
 		found.Actual = finding.Value(f.Raw)
-		found.Detail += fmt.Sprintf(" (byte %d)", f.Offset)
+		found.Detail += fmt.Sprintf(" (byte %d)", f.Offset(r.data))
 	}
 	r.findings = append(r.findings, found)
 }
@@ -89,8 +90,8 @@ const (
 type member[T any] struct {
 	name  string
 	need  need
-	want  canon.Kind // Invalid for any
-	field func(*T) *trace.Field
+	want  canon.Kind                            // Invalid for any
+	field func(*T) *trace.Field                 // nil: the value is not kept
 	check func(r *reader, t *T, f *trace.Field) // judges a value of the right type
 	read  func(r *reader, t *T) error           // reads into a value of the right type; nil: the value is only validated
 }
@@ -137,20 +138,23 @@ func lookup[T any](spec []member[T], name []byte, next int) int {
 }
 
 func value[T any](r *reader, m *member[T], t *T) error {
-	f := m.field(t)
+	f := &r.unkept
+	if m.field != nil {
+		f = m.field(t)
+	}
 	kind := r.src.Kind()
-	f.Offset = r.src.Offset()
+	start := r.src.Offset()
 	f.State = trace.Present
 	if m.read != nil && kind == m.want {
 		err := m.read(r, t)
-		f.Raw = r.data[f.Offset:r.src.Offset()]
+		f.Raw = r.data[start:r.src.Offset()]
 		return err
 	}
 	span, err := r.src.Skip()
 	if err != nil {
 		return err
 	}
-	f.Raw, f.Offset = r.data[span.Start:span.End], span.Start
+	f.Raw = r.data[span.Start:span.End]
 	switch {
 	case m.want == canon.Invalid:
 	case kind == canon.Null:
@@ -171,7 +175,11 @@ func value[T any](r *reader, m *member[T], t *T) error {
 
 // elements reads a list of objects: one T for each element, malformed where the element is no object.
 func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *trace.Field, position func(*T, int)) error {
+	start := r.src.Offset()
 	return r.src.Elements(func(i int) error {
+		if i >= sample && i == cap(*list) && len(r.at) <= 1 {
+			*list = slices.Grow(*list, r.expected(start, i))
+		}
 		*list = append(*list, *new(T))
 		t := &(*list)[i]
 		if position != nil {
@@ -183,20 +191,30 @@ func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *tra
 	})
 }
 
+// sample is the number of elements after which a list's length can be guessed.
+const sample = 16
+
+// expected guesses how many elements like the first i, which began at start, the rest of the document holds, and a few
+// more. It never asks for more memory than a small multiple of what the document already needed.
+func (r *reader) expected(start, i int) int {
+	mean := (r.src.Offset()-start)/i + 1
+	return (len(r.data)-r.src.Offset())/mean*17/16 + sample
+}
+
 func element[T any](r *reader, spec []member[T], t *T, f *trace.Field) error {
 	kind := r.src.Kind()
-	f.Offset = r.src.Offset()
+	start := r.src.Offset()
 	f.State = trace.Present
 	if kind == canon.Object {
 		err := object(r, spec, t)
-		f.Raw = r.data[f.Offset:r.src.Offset()]
+		f.Raw = r.data[start:r.src.Offset()]
 		return err
 	}
 	span, err := r.src.Skip()
 	if err != nil {
 		return err
 	}
-	f.Raw, f.Offset = r.data[span.Start:span.End], span.Start
+	f.Raw = r.data[span.Start:span.End]
 	r.reject(finding.ShapeType, f, "element is %s, not an object", article(kind))
 	return nil
 }
@@ -209,7 +227,7 @@ func texts(r *reader, list *[]trace.Field) error {
 		if err != nil {
 			return err
 		}
-		f := trace.Field{Raw: r.data[span.Start:span.End], Offset: span.Start, State: trace.Present}
+		f := trace.Field{Raw: r.data[span.Start:span.End], State: trace.Present}
 		if kind != canon.String {
 			r.push(step{index: i})
 			r.reject(finding.ShapeType, &f, "element is %s, not a string", article(kind))
@@ -257,13 +275,17 @@ func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
 }
 
 // integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
+// An integer of any size is one; those that no list is long enough for are all [trace.Beyond].
 func integer(r *reader, f *trace.Field, least int64) (int, bool) {
 	n, ok := canon.Integer(f.Raw)
-	if !ok || n < least || int64(int(n)) != n {
+	if !ok && f.Raw[0] != '-' && !bytes.ContainsAny(f.Raw, ".eE") {
+		n, ok = trace.Beyond, true
+	}
+	if !ok || n < least {
 		r.reject(finding.ShapeRange, f, "%s is not an integer of %d or more", r.at[len(r.at)-1].name, least)
 		return 0, false
 	}
-	return int(n), true
+	return int(min(n, trace.Beyond)), true
 }
 
 // textIs compares a JSON string with a plain ASCII text.

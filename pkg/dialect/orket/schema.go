@@ -43,15 +43,15 @@ var traceMembers = []member[trace.Trace]{
 		read:  func(r *reader, t *trace.Trace) error { return object(r, outputMembers, &t.Output) },
 	},
 	{
-		name: "issue_id", field: func(t *trace.Trace) *trace.Field { return new(trace.Field) },
+		name:  "issue_id",
 		check: func(_ *reader, t *trace.Trace, _ *trace.Field) { t.Foreign = true },
 	},
 	{
-		name: "role_id", field: func(t *trace.Trace) *trace.Field { return new(trace.Field) },
+		name:  "role_id",
 		check: func(_ *reader, t *trace.Trace, _ *trace.Field) { t.Foreign = true },
 	},
 	{
-		name: "metadata", want: canon.Object, field: func(t *trace.Trace) *trace.Field { return new(trace.Field) },
+		name: "metadata", want: canon.Object,
 		read: func(r *reader, t *trace.Trace) error {
 			return object(r, metadataMembers, &metadata{truncated: &t.Truncated})
 		},
@@ -98,15 +98,12 @@ var eventMembers = []member[trace.Event]{
 
 var callMembers = []member[trace.Call]{
 	text("tool_name", required, func(c *trace.Call) *trace.Field { return &c.Name }),
-	{
-		name: "tool_profile_id", want: canon.String,
-		field: func(c *trace.Call) *trace.Field { return &c.ProfileID },
-	},
+	{name: "tool_profile_id", want: canon.String},
 	text("tool_profile_version", required, func(c *trace.Call) *trace.Field { return &c.ProfileVersion }),
 	{
 		name: "normalized_args", need: required, want: canon.Object,
 		field: func(c *trace.Call) *trace.Field { return &c.Args },
-		check: func(r *reader, c *trace.Call, f *trace.Field) { c.Beyond = r.src.Beyond() > f.Offset },
+		check: func(r *reader, c *trace.Call, f *trace.Field) { c.Beyond = r.src.Beyond() > f.Offset(r.data) },
 	},
 	{
 		name: "normalization_version", need: required, want: canon.String,
@@ -257,7 +254,7 @@ var retrievalMembers = []member[trace.Retrieval]{
 		check: version[trace.Retrieval](trace.RetrievalSchemaVersion),
 	},
 	{
-		name: "metadata", want: canon.Object, field: func(t *trace.Retrieval) *trace.Field { return new(trace.Field) },
+		name: "metadata", want: canon.Object,
 		read: func(r *reader, t *trace.Retrieval) error {
 			return object(r, metadataMembers, &metadata{truncated: &t.Truncated})
 		},
