@@ -134,6 +134,14 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		results = append(results, result)
 		step()
 	}
+	if alone := orphans(slices.Concat(leftTree.Orphans, rightTree.Orphans)); len(alone) > 0 {
+		whole := finding.Result{
+			Name: a.nameOf(left, right), Findings: alone,
+			Checks: []finding.Check{{ID: "E6", Status: finding.NotChecked, Count: len(alone), Reason: "no turn reads the retrieval trace"}},
+		}
+		whole.Judge(true)
+		results = append(results, whole)
+	}
 	return results, nil
 }
 

@@ -40,6 +40,7 @@ func (c *comparer) conclude() {
 	for _, what := range c.o.Ignore {
 		r.Ignored = append(r.Ignored, ignore(r, what))
 	}
+	promote(r)
 	r.Judge(true)
 	c.showContext()
 	if c.o.Timeline {
@@ -60,6 +61,25 @@ func ignore(r *finding.Result, what string) finding.Ignored {
 	}
 	r.Findings = kept
 	return out
+}
+
+// promote makes the lowest of the cascades independent where what they follow from is ignored: a divergence has a root
+// (CONTRACT E11).
+func promote(r *finding.Result) {
+	finding.Sort(r.Findings)
+	lowest := -1
+	for i, f := range r.Findings {
+		switch {
+		case f.Severity != finding.Error:
+		case f.Class != finding.Cascade:
+			return
+		case lowest < 0:
+			lowest = i
+		}
+	}
+	if lowest >= 0 {
+		r.Findings[lowest].Class = finding.Independent
+	}
 }
 
 func matches(f finding.Finding, what string) bool {

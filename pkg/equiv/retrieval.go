@@ -208,11 +208,13 @@ func compareKeys(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
 
 // inOrderOf sorts right so that equal retrievals stand at equal places.
 func inOrderOf(left, right []*trace.Row) []*trace.Row {
-	rest := slices.Clone(right)
+	rest := make(map[[32]byte][]*trace.Row, len(right))
+	for i, key := range keys(right) {
+		rest[key] = append(rest[key], right[i])
+	}
 	out := make([]*trace.Row, len(left))
-	for i, row := range left {
-		j := slices.IndexFunc(rest, func(r *trace.Row) bool { return r.Key() == row.Key() })
-		out[i], rest = rest[j], slices.Delete(rest, j, j+1)
+	for i, key := range keys(left) {
+		out[i], rest[key] = rest[key][0], rest[key][1:]
 	}
 	return out
 }

@@ -96,6 +96,13 @@ func (c *checker) callClaim(field string, e *trace.Event, j int, stated trace.Fi
 
 // D1: normalized_args are the profile's selection of the raw arguments.
 func checkArguments(c *checker, e *trace.Event, j int, call *trace.Call) {
+	if call.Args.Ok() && call.Beyond { // C5: whatever the profile selects, this is no json-v1
+		k := c.callClaim("/normalized_args", e, j, call.Args)
+		c.found(k, finding.DigestArguments, "normalized_args hold a number of 10^309 or more, which has no canonical form").
+			Actual = finding.Value(call.Args.Raw)
+		c.tally(finding.Failed, "")
+		return
+	}
 	if !call.RawArgs.Ok() || !call.Args.Ok() {
 		if call.Args.Ok() {
 			c.tally(finding.NotChecked, "no raw args in the trace")

@@ -195,10 +195,14 @@ func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *tra
 // sample is the number of elements after which a list's length can be guessed.
 const sample = 16
 
+// shortest is what an element is guessed to have at the least, in bytes. An element with all its members has more, so
+// memory stays within a small multiple of the document, whatever the first elements pretend.
+const shortest = 256
+
 // expected guesses how many elements like the first i, which began at start, the rest of the document holds, and a few
-// more. It never asks for more memory than a small multiple of what the document already needed.
+// more.
 func (r *reader) expected(start, i int) int {
-	mean := (r.src.Offset()-start)/i + 1
+	mean := max((r.src.Offset()-start)/i+1, shortest)
 	return (len(r.data)-r.src.Offset())/mean*17/16 + sample
 }
 

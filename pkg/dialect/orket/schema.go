@@ -158,7 +158,7 @@ var metadataMembers = []member[metadata]{
 // metadataOf is the member of a document that says whether the writer left something out (CONTRACT V4).
 func metadataOf[T any](truncated func(*T) *trace.Field) member[T] {
 	return member[T]{
-		name: "metadata", want: canon.Object, field: func(*T) *trace.Field { return new(trace.Field) },
+		name: "metadata", want: canon.Object,
 		read: func(r *reader, t *T) error {
 			return object(r, metadataMembers, &metadata{truncated: truncated(t)})
 		},
