@@ -39,7 +39,7 @@ type Artifact struct {
 // Tree is what a folder holds.
 type Tree struct {
 	Entries []Entry
-	Skipped []string // JSON files that are no artifact
+	Skipped []string // JSON files that are no artifact, and links to folders, which are not followed
 	Orphans []string // companions whose artifact is not there
 	Runs    []string // the runs (sessions) that the entries belong to
 }

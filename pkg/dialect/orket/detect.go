@@ -3,6 +3,7 @@ package orket
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -76,9 +77,14 @@ var turnFolder = regexp.MustCompile(`^[0-9]{3,}_`)
 func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	tree := &dialect.Tree{}
 	var retrievals []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	// The separator makes a root that is a link the folder that it names.
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return &dialect.Problem{Code: finding.InputUnreadable, Path: path, Offset: -1, Detail: err.Error()}
+			return &dialect.Problem{Code: finding.InputUnreadable, Path: filepath.Clean(path), Offset: -1, Detail: err.Error()}
+		}
+		if linkedFolder(path, d) {
+			tree.Skipped = append(tree.Skipped, path)
+			return nil
 		}
 		if d.IsDir() || !jsonName(d.Name()) {
 			return nil
@@ -107,6 +113,15 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	tree.Orphans = orphans(tree.Entries, retrievals)
 	markShared(tree)
 	return tree, nil
+}
+
+// linkedFolder says that an entry is a link to a folder: links below the root could lead anywhere, and are not followed.
+func linkedFolder(path string, d fs.DirEntry) bool {
+	if d.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func jsonName(name string) bool {
