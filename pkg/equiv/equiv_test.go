@@ -157,10 +157,13 @@ func TestAlignmentShiftsWhatStandsBehind(t *testing.T) {
 		{"extra on the left", []string{"a", "x", "y", "b"}, []string{"a", "b"}, "2 extra events on the left at 1…2; right 1 equal left 3", []int{1}, 1},
 		{"in place again", []string{"x", "b", "c"}, []string{"y", "b", "c", "d"}, "one extra event on the left at 0; one extra event on the right at 0; one extra event on the right at 3", nil, 3},
 		{
-			"many runs", []string{"a", "b", "c", "d", "e", "f"}, []string{"1", "a", "2", "b", "3", "c", "4", "d", "5", "e"},
+			"many runs",
+			[]string{"a", "b", "c", "d", "e", "f"},
+			[]string{"1", "a", "2", "b", "3", "c", "4", "d", "5", "e"},
 			"one extra event on the right at 0; right 1 equal left 0; one extra event on the right at 2; right 3 equal left 1; " +
 				"one extra event on the right at 4; right 5 equal left 2; 5 more runs",
-			[]int{0, 1, 2, 3, 4, 5}, 0,
+			[]int{0, 1, 2, 3, 4, 5},
+			0,
 		},
 	}
 	for _, tt := range tests {

@@ -30,8 +30,13 @@ func TestSelect(t *testing.T) {
 		{"nothing selected", trace.ToolProfile{}, `{"a":1}`, nil, `{}`},
 		{"names in NFC", trace.ToolProfile{}, `{"e\u0301":1}`, []string{"é"}, `{"é":1}`},
 		{"stated precision", trace.ToolProfile{Decimals: &two}, `{"a":1.005,"b":1.015}`, []string{"a", "b"}, `{"a":1,"b":1.02}`},
-		{"datetimes", trace.ToolProfile{Datetimes: []string{"/at"}}, `{"at":"2026-01-01T02:00:00.500+02:00","on":"2026-01-01T02:00:00+02:00"}`,
-			[]string{"at", "on"}, `{"at":"2026-01-01T00:00:00.5Z","on":"2026-01-01T02:00:00+02:00"}`},
+		{
+			"datetimes",
+			trace.ToolProfile{Datetimes: []string{"/at"}},
+			`{"at":"2026-01-01T02:00:00.500+02:00","on":"2026-01-01T02:00:00+02:00"}`,
+			[]string{"at", "on"},
+			`{"at":"2026-01-01T00:00:00.5Z","on":"2026-01-01T02:00:00+02:00"}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

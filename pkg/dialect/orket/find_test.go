@@ -41,7 +41,7 @@ func TestDetect(t *testing.T) {
 	}
 	for _, text := range []string{"", "{", `{"a":1,"a":2}`, "nonsense", "\"\\ud800\""} {
 		_, err := orket.Reader{}.Detect(&dialect.File{Path: "p", Data: []byte(text)})
-		var code finding.Code = finding.CanonInvalidJSON
+		code := finding.CanonInvalidJSON
 		switch text {
 		case `{"a":1,"a":2}`:
 			code = finding.CanonDuplicateKey
