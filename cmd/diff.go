@@ -202,6 +202,9 @@ func missingTurn(key, left, right, detail string) finding.Result {
 
 func (a *App) diffPair(p pairing, o *diffOptions, settings equiv.Options) (finding.Result, error) {
 	left, errLeft := a.read(p.left, &o.artifactOptions, p.leftMore)
+	if errLeft == nil && len(left.Shape) == 0 {
+		p.rightMore.Twin = left.Trace
+	}
 	right, errRight := a.read(p.right, &o.artifactOptions, p.rightMore)
 	if errLeft != nil || errRight != nil {
 		return troubled(p.name, true, errLeft, errRight)

@@ -1,23 +1,30 @@
 package cmd
 
 import (
+	"math"
 	"os"
 	"runtime/debug"
 )
 
-// collectLate lets the heap grow before the collector runs: a process that reads two traces and ends has nothing to give
-// back. The environment's own GOGC stands.
+// smallHeap is the memory, in bytes, up to which a run on ordinary traces stays.
+const smallHeap = 48 << 20
+
+// collectLate lets the heap grow before the collector runs, up to a bound: a process that reads two traces and ends has
+// little to give back. Settings of the environment stand.
 func collectLate() {
 	const percent = 300
-	if os.Getenv("GOGC") == "" {
+	if !collectorSet() {
 		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(smallHeap)
 	}
 }
 
-// collectNormally is for inputs so large that the memory matters more than the time.
-func collectNormally(bytes int) {
-	const large = 32 << 20
-	if bytes > large && os.Getenv("GOGC") == "" {
+// collectNormally is for inputs, of a size in bytes, beside which that bound would only cost time.
+func collectNormally(size int) {
+	if size > smallHeap/3 && !collectorSet() {
 		debug.SetGCPercent(100)
+		debug.SetMemoryLimit(math.MaxInt64)
 	}
 }
+
+func collectorSet() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }

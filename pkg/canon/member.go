@@ -148,7 +148,7 @@ func (r *Reader) closeObject(base, start int) *Error {
 			return err
 		}
 	}
-	if !r.ascending(members) {
+	if !(r.ascending(members) || !r.writing && distinct(members)) {
 		order := r.sorted(members)
 		if r.form.Profile.lenient() {
 			order = r.lastWins(members, order)

@@ -124,6 +124,20 @@ func (r *Reader) Skip() (Span, error) {
 	return Span{start, r.pos}, nil
 }
 
+// SkipSame passes the value at the cursor if it is byte for byte known: an array or an object that a Reader has passed at
+// this depth or deeper in another document. What is valid there is valid here, so nothing is looked at twice.
+func (r *Reader) SkipSame(known []byte) bool {
+	if r.err != nil || len(known) < len("[]") {
+		return false
+	}
+	r.space()
+	if !bytes.HasPrefix(r.src[r.pos:], known) {
+		return false
+	}
+	r.pos += len(known)
+	return true
+}
+
 // Members passes the object at the cursor and calls each for every member, the cursor at its value. Each must consume
 // exactly that value, by Skip, Members or Elements. The name has its escapes resolved and is in NFC (C3); it is
 // valid during the call only, and part of the document where nothing had to change. A duplicate name is found at the object's end.

@@ -6,6 +6,23 @@ import (
 	"strconv"
 )
 
+// distinct says of a few members that no two names can be equal: they differ in their length or in their first bytes.
+// False only means that a closer look is needed.
+func distinct(members []member) bool {
+	const few = 16
+	if len(members) > few {
+		return false
+	}
+	for i := range members {
+		for j := range members[:i] {
+			if members[i].prefix == members[j].prefix && members[i].size == members[j].size {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // unique refuses the earliest member whose name stands a second time (C1).
 func (r *Reader) unique(members []member, order []int32) *Error {
 	second, first := int32(-1), int32(-1)

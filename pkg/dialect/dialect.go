@@ -26,7 +26,10 @@ type Options struct {
 	Limit     int64     // bytes of the largest document; 0: [DefaultLimit]
 	Stdin     io.Reader // what "-" reads
 	Shared    bool      // other artifacts lie in the same folder
-	Digests   bool      // give the SHA-256 of every input, which costs a pass over its bytes
+	// Twin is a trace that this one is expected to equal, read without a shape finding: what is written alike need not be
+	// looked at again.
+	Twin    *trace.Trace
+	Digests bool // give the SHA-256 of every input, which costs a pass over its bytes
 }
 
 // Artifact is one artifact as a dialect read it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
 )
 
 // alignEvents reports that the event counts differ and says which events are extra (CONTRACT E11). The finding stands at
@@ -32,12 +33,14 @@ func (c *comparer) firstShifted() int {
 }
 
 // identities numbers events by what is compared of them: equal events get equal numbers.
-func identities[E interface{ Key() [32]byte }](left, right []E) (l, r []int) {
+func identities(left, right []*trace.Event) (l, r []int) {
 	numbers := map[[32]byte]int{}
-	number := func(events []E) []int {
+	var scratch []byte
+	number := func(events []*trace.Event) []int {
 		out := make([]int, len(events))
 		for i, e := range events {
-			key := e.Key()
+			var key [32]byte
+			key, scratch = e.Key(scratch)
 			n, ok := numbers[key]
 			if !ok {
 				n = len(numbers)

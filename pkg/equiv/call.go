@@ -123,6 +123,10 @@ func (c *comparer) compareArguments(p place, left, right *trace.Call, l, r norma
 	if canon.Equal(a, b, form) {
 		return
 	}
+	if c.shift != nil && c.shift(p.index) {
+		c.report(finding.EquivArguments, p, a, b, "arguments differ") // calls of events that do not correspond: where is no news
+		return
+	}
 	ds, ok := differences(a, b, form)
 	if !ok {
 		c.report(finding.EquivNoCanonical, p, left.Args.Raw, right.Args.Raw, "%s", finding.Lookup(finding.EquivNoCanonical).Title)

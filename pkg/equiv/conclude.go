@@ -126,6 +126,7 @@ func window(events []*trace.Event, index int) []*trace.Event {
 
 func rows(side string, events []*trace.Event, digest bool) []finding.Row {
 	out := make([]finding.Row, len(events))
+	var scratch []byte
 	for i, e := range events {
 		out[i] = finding.Row{
 			Side: side, Index: e.Index, Role: e.Role.Text(), Decision: e.Interceptor.Text() + "/" + e.Decision.Text(),
@@ -134,7 +135,8 @@ func rows(side string, events []*trace.Event, digest bool) []finding.Row {
 			out[i].Tools = append(out[i].Tools, e.Calls[j].Name.Text())
 		}
 		if digest {
-			key := e.Key()
+			var key [32]byte
+			key, scratch = e.Key(scratch)
 			out[i].Digest = hex.EncodeToString(key[:])
 		}
 	}

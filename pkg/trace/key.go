@@ -7,9 +7,10 @@ import (
 )
 
 // Key digests what E3, E4, E5 and E7 compare of the event, under json-v1: equal keys are equal behaviour. Run-local
-// linkage does not enter. A malformed field counts as null.
-func (e *Event) Key() [32]byte {
-	text := []byte{'['}
+// linkage does not enter. A malformed field counts as null. The text that is digested is put into scratch, which is given
+// back for the next key.
+func (e *Event) Key(scratch []byte) (key [32]byte, text []byte) {
+	text = append(scratch[:0], '[')
 	for _, f := range []Field{e.Role, e.Interceptor, e.Decision} {
 		text = append(f.appendTo(text), ',')
 	}
@@ -32,11 +33,12 @@ func (e *Event) Key() [32]byte {
 		}
 		text = canon.Quote(text, []byte(id))
 	}
-	sum, err := canon.Digest(canon.JSONv1, append(text, "]]"...))
+	text = append(text, "]]"...)
+	sum, err := canon.Digest(canon.JSONv1, text)
 	if err != nil {
-		return [32]byte{} // a number beyond C5 somewhere inside: such events are all alike, and differ from every other
+		return [32]byte{}, text // a number beyond C5 somewhere inside: such events are all alike, and differ from every other
 	}
-	return sum
+	return sum, text
 }
 
 // Key digests what E6 compares of the retrieval, under json-v1. A malformed field counts as null.

@@ -16,7 +16,7 @@ type group struct {
 }
 
 // V6: a fingerprint that is equal for every call says nothing about the results.
-func checkConstantFingerprints(c *checker, id string) {
+func checkConstantFingerprints(c *checker) {
 	var groups []group
 	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
 		if !call.Result.Ok() {
@@ -32,7 +32,7 @@ func checkConstantFingerprints(c *checker, id string) {
 		g.varies = g.varies || !g.first.SameDigest(call.Result)
 	})
 	if len(groups) == 0 {
-		c.tally(id, finding.NotApplicable, "no tool calls")
+		c.tally(finding.NotApplicable, "no tool calls")
 		return
 	}
 	for _, g := range groups {
@@ -42,7 +42,7 @@ func checkConstantFingerprints(c *checker, id string) {
 		c.report(finding.BlindFingerprint, c.t.Path, g.pointer+"/tool_result_fingerprint", finding.NoEvent,
 			"all %d calls of %s carry this fingerprint", g.calls, g.interceptor).Actual = finding.Value(g.first.Raw)
 	}
-	c.tally(id, finding.Passed, "")
+	c.tally(finding.Passed, "")
 }
 
 func findGroup(groups []group, interceptor trace.Field) *group {
@@ -55,10 +55,10 @@ func findGroup(groups []group, interceptor trace.Field) *group {
 }
 
 // V6: a hash of the type alone, or of the one text section that a runtime writes for every text, cannot vary.
-func checkConstantStructure(c *checker, id string) {
+func checkConstantStructure(c *checker) {
 	o := c.t.Output
 	if !o.ShapeHash.Ok() || !o.Type.Ok() {
-		c.tally(id, finding.NotChecked, "output is malformed")
+		c.tally(finding.NotChecked, "output is malformed")
 		return
 	}
 	structure := append([]byte(`{"type":`), o.Type.Raw...)
@@ -67,7 +67,7 @@ func checkConstantStructure(c *checker, id string) {
 		c.report(finding.BlindStructure, c.t.Path, "/output/output_shape_hash", finding.NoEvent,
 			"every %s output of this shape has this hash, whatever it says", o.Type.Text()).Actual = finding.Value(o.ShapeHash.Raw)
 	}
-	c.tally(id, finding.Passed, "")
+	c.tally(finding.Passed, "")
 }
 
 func isDigestOf(stated trace.Field, document string) bool {

@@ -25,8 +25,8 @@ const sentinelWorkflow = "turn_executor"
 
 func unknown(f trace.Field) bool { return f.HasPrefix("unknown") }
 
-// V3: no identity and no tool_profile_version is unknown. Missing and empty ones are V1's findings.
-func checkIdentities(c *checker, id string) {
+// V3: no identity is unknown. Missing and empty ones are V1's findings.
+func checkIdentities(c *checker) {
 	t := c.t
 	mark := c.mark()
 	for _, i := range identities {
@@ -37,35 +37,34 @@ func checkIdentities(c *checker, id string) {
 			c.report(finding.ClaimSentinel, t.Path, "/"+i.name, finding.NoEvent, "%s is the runtime's default", i.name).Actual = finding.Value(f.Raw)
 		}
 	}
-	for i := range t.Events {
-		e := &t.Events[i]
-		for j := range e.Calls {
-			version := e.Calls[j].ProfileVersion
-			if !unknown(version) {
-				continue
-			}
-			pointer, subject, index := place(e, j)
-			found := c.report(finding.ClaimUnknown, t.Path, pointer+"/tool_profile_version", index, "tool_profile_version is a placeholder")
-			found.Subject, found.Actual = subject, finding.Value(version.Raw)
-		}
+	c.hold(mark)
+}
+
+// V3: no tool_profile_version is unknown.
+func checkProfileVersion(c *checker, e *trace.Event, j int, call *trace.Call) {
+	mark := c.mark()
+	if unknown(call.ProfileVersion) {
+		pointer, subject, index := place(e, j)
+		found := c.report(finding.ClaimUnknown, c.t.Path, pointer+"/tool_profile_version", index, "tool_profile_version is a placeholder")
+		found.Subject, found.Actual = subject, finding.Value(call.ProfileVersion.Raw)
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }
 
 // V3: only off, read_only and buffered_write fix what a run saw.
-func checkLive(c *checker, id string) {
+func checkLive(c *checker) {
 	mark := c.mark()
 	if c.t.Visibility.Is("live_read_write") {
 		c.report(finding.ClaimLive, c.t.Path, "/visibility_mode", finding.NoEvent, "the run read and wrote live memory")
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }
 
 // V3, D4: a seed, or a recorded provider guarantee, where the model configuration is there.
-func checkSeed(c *checker, id string) {
+func checkSeed(c *checker) {
 	config, ok := modelConfig(c.t)
 	if !ok {
-		c.tally(id, finding.NotChecked, "no model_config in the trace")
+		c.tally(finding.NotChecked, "no model_config in the trace")
 		return
 	}
 	mark := c.mark()
@@ -83,11 +82,11 @@ func checkSeed(c *checker, id string) {
 		c.report(finding.ClaimUnseeded, c.t.Path, "/model_config", finding.NoEvent,
 			"the model configuration has no seed and records no %s", providerGuarantee)
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }
 
 // V3: no truncation marker.
-func checkTruncation(c *checker, id string) {
+func checkTruncation(c *checker) {
 	mark := c.mark()
 	if isTrue(c.t.Truncated) {
 		c.report(finding.ClaimTruncated, c.t.Path, "/metadata/truncated", finding.NoEvent, "the trace is marked as truncated")
@@ -95,11 +94,11 @@ func checkTruncation(c *checker, id string) {
 	if r := c.t.Retrieval; r != nil && isTrue(r.Truncated) {
 		c.report(finding.ClaimTruncated, r.Path, "/metadata/truncated", finding.NoEvent, "the retrieval trace is marked as truncated")
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }
 
 // V3: every contract version that the claim rests on is logged. Versions that are there and unknown are V1's findings.
-func checkVersions(c *checker, id string) {
+func checkVersions(c *checker) {
 	missing := c.t.SchemaVersion.Missing()
 	r := c.t.Retrieval
 	for i := 0; r != nil && i < len(r.Rows); i++ {
@@ -111,14 +110,14 @@ func checkVersions(c *checker, id string) {
 			"the retrieval trace has no rows and does not state its schema version")
 	}
 	if missing {
-		c.tally(id, finding.Failed, "a schema version is missing")
+		c.tally(finding.Failed, "a schema version is missing")
 		return
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }
 
 // V4: strictly above the cap a file must say that it was truncated.
-func checkSize(c *checker, id string) {
+func checkSize(c *checker) {
 	limit := c.o.MaxBytes
 	if limit <= 0 {
 		limit = DefaultMaxBytes
@@ -128,7 +127,7 @@ func checkSize(c *checker, id string) {
 	if r := c.t.Retrieval; r != nil {
 		c.capped(r.Path, r.Size, limit, r.Truncated)
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }
 
 func (c *checker) capped(path string, size, limit int64, truncated trace.Field) {

@@ -10,7 +10,6 @@ import (
 
 // claim is one stored digest, and where it stands: in a field of a call of an event, or at a pointer of a file.
 type claim struct {
-	id       string
 	event    *trace.Event // nil: not in a call
 	call     int
 	path     string
@@ -29,11 +28,11 @@ func (c *checker) check(k claim) {
 	if !k.stated.IsDigest() {
 		c.found(k, finding.DigestOpaque, "the fingerprint is no SHA-256 digest: compared as text, never recomputed").
 			Actual = finding.Value(k.stated.Raw)
-		c.tally(k.id, finding.NotChecked, "fingerprint is no SHA-256 digest")
+		c.tally(finding.NotChecked, "fingerprint is no SHA-256 digest")
 		return
 	}
 	if k.preimage == nil {
-		c.tally(k.id, finding.NotChecked, k.reason)
+		c.tally(finding.NotChecked, k.reason)
 		return
 	}
 	stated, _ := k.stated.Digest()
@@ -47,22 +46,22 @@ func (c *checker) check(k claim) {
 		c.cover.Checked++
 		f := c.found(k, finding.DigestMismatch, "the stored digest does not match its preimage: it "+outcome.Reason)
 		f.Expected, f.Actual = finding.Value(k.stated.Raw), quoted(outcome.Computed)
-		c.tally(k.id, finding.Failed, "")
+		c.tally(finding.Failed, "")
 	case outcome.Status == canon.StatusFail:
-		c.tally(k.id, finding.NotChecked, k.lenient)
+		c.tally(finding.NotChecked, k.lenient)
 	default:
-		c.tally(k.id, finding.NotChecked, outcome.Reason)
+		c.tally(finding.NotChecked, outcome.Reason)
 	}
 }
 
 func (c *checker) passed(k claim, p canon.Profile) {
 	c.cover.Checked++
 	if p == canon.JSONv1 {
-		c.tally(k.id, finding.Passed, "")
+		c.tally(finding.Passed, "")
 		return
 	}
 	c.found(k, finding.DigestOtherProfile, "the stored digest matches under "+p.String())
-	c.tally(k.id, finding.Passed, "matches under "+p.String())
+	c.tally(finding.Passed, "matches under "+p.String())
 }
 
 func (c *checker) found(k claim, code finding.Code, detail string) *finding.Finding {
@@ -91,47 +90,45 @@ func (c *checker) eachCall(visit func(e *trace.Event, j int, call *trace.Call)) 
 }
 
 // callClaim states a claim about one field of a call.
-func (c *checker) callClaim(id, field string, e *trace.Event, j int, stated trace.Field) claim {
-	return claim{id: id, path: c.t.Path, event: e, call: j, pointer: field, stated: stated}
+func (c *checker) callClaim(field string, e *trace.Event, j int, stated trace.Field) claim {
+	return claim{path: c.t.Path, event: e, call: j, pointer: field, stated: stated}
 }
 
 // D1: normalized_args are the profile's selection of the raw arguments.
-func checkArguments(c *checker, id string) {
-	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
-		if call.Args.Ok() && call.Beyond { // C5: whatever the profile selects, this is no json-v1
-			k := c.callClaim(id, "/normalized_args", e, j, call.Args)
-			c.found(k, finding.DigestArguments, "normalized_args hold a number of 10^309 or more, which has no canonical form").
-				Actual = finding.Value(call.Args.Raw)
-			c.tally(id, finding.Failed, "")
+func checkArguments(c *checker, e *trace.Event, j int, call *trace.Call) {
+	if call.Args.Ok() && call.Beyond { // C5: whatever the profile selects, this is no json-v1
+		k := c.callClaim("/normalized_args", e, j, call.Args)
+		c.found(k, finding.DigestArguments, "normalized_args hold a number of 10^309 or more, which has no canonical form").
+			Actual = finding.Value(call.Args.Raw)
+		c.tally(finding.Failed, "")
+		return
+	}
+	if !call.RawArgs.Ok() || !call.Args.Ok() {
+		if call.Args.Ok() {
+			c.tally(finding.NotChecked, "no raw args in the trace")
+		}
+		return
+	}
+	profile, ok := c.profile(call)
+	if !ok {
+		if call.RawArgs.Same(call.Args) {
+			c.tally(finding.Passed, "")
 			return
 		}
-		if !call.RawArgs.Ok() || !call.Args.Ok() {
-			if call.Args.Ok() {
-				c.tally(id, finding.NotChecked, "no raw args in the trace")
-			}
-			return
-		}
-		profile, ok := c.profile(call)
-		if !ok {
-			if call.RawArgs.Same(call.Args) {
-				c.tally(id, finding.Passed, "")
-				return
-			}
-			c.tally(id, finding.NotChecked, noProfile)
-			return
-		}
-		k := c.callClaim(id, "/normalized_args", e, j, call.Args)
-		if !c.selected(&k, profile, call.RawArgs.Raw, profile.Args) {
-			return
-		}
-		if canon.Equal(k.preimage, call.Args.Raw, canon.Form{Decimals: profile.Decimals}) {
-			c.tally(id, finding.Passed, "")
-			return
-		}
-		f := c.found(k, finding.DigestArguments, "normalized_args are not what the profile selects")
-		f.Expected, f.Actual = k.preimage, finding.Value(call.Args.Raw)
-		c.tally(id, finding.Failed, "")
-	})
+		c.tally(finding.NotChecked, noProfile)
+		return
+	}
+	k := c.callClaim("/normalized_args", e, j, call.Args)
+	if !c.selected(&k, profile, call.RawArgs.Raw, profile.Args) {
+		return
+	}
+	if canon.Equal(k.preimage, call.Args.Raw, canon.Form{Decimals: profile.Decimals}) {
+		c.tally(finding.Passed, "")
+		return
+	}
+	f := c.found(k, finding.DigestArguments, "normalized_args are not what the profile selects")
+	f.Expected, f.Actual = k.preimage, finding.Value(call.Args.Raw)
+	c.tally(finding.Failed, "")
 }
 
 const (
@@ -140,31 +137,28 @@ const (
 )
 
 // D2: tool_result_fingerprint is the digest of the profile's selection of the result.
-func checkResults(c *checker, id string) {
-	results := c.t.Results()
-	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
-		if !call.Result.Ok() {
+func checkResult(c *checker, e *trace.Event, j int, call *trace.Call) {
+	if !call.Result.Ok() {
+		return
+	}
+	k := c.callClaim("/tool_result_fingerprint", e, j, call.Result)
+	raw, doubt := c.results.Of(e, call)
+	k.lenient = doubt
+	switch {
+	case call.RawResult.Ok():
+		if !c.resultPreimage(&k, call) {
 			return
 		}
-		k := c.callClaim(id, "/tool_result_fingerprint", e, j, call.Result)
-		raw, doubt := results.Of(e, call)
-		k.lenient = doubt
-		switch {
-		case call.RawResult.Ok():
-			if !c.resultPreimage(&k, call) {
-				return
-			}
-		case raw != nil && canon.Valid(raw) != nil:
-			k.reason = "the tool result file is no strict JSON"
-		case raw != nil:
-			k.preimage = raw
-		case e.Interceptor.Is(trace.BeforeTool):
-			k.reason = "recorded before the tool ran"
-		default:
-			k.reason = noPreimage
-		}
-		c.check(k)
-	})
+	case raw != nil && canon.Valid(raw) != nil:
+		k.reason = "the tool result file is no strict JSON"
+	case raw != nil:
+		k.preimage = raw
+	case e.Interceptor.Is(trace.BeforeTool):
+		k.reason = "recorded before the tool ran"
+	default:
+		k.reason = noPreimage
+	}
+	c.check(k)
 }
 
 // resultPreimage applies the tool profile to a recorded result. Without one the selection is not known: the result as a
@@ -192,50 +186,48 @@ func (c *checker) selected(k *claim, profile *trace.ToolProfile, raw []byte, ent
 		code = finding.Code(bad.Code)
 	}
 	c.found(*k, code, "the profile's fields have no canonical form: "+err.Error())
-	c.tally(k.id, finding.Failed, "")
+	c.tally(finding.Failed, "")
 	return false
 }
 
 // D2: side_effect_fingerprint is required exactly where the profile lists fields.
-func checkSideEffects(c *checker, id string) {
-	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
-		profile, known := c.profile(call)
-		k := c.callClaim(id, "/side_effect_fingerprint", e, j, call.SideEffect)
-		if known && !e.Interceptor.Is(trace.BeforeTool) {
-			if asked := len(profile.SideEffects) > 0; asked == call.SideEffect.Missing() {
-				detail := "the profile lists side-effect fields and the call has no fingerprint"
-				if !asked {
-					detail = "the call has a side-effect fingerprint and the profile lists no fields"
-				}
-				c.found(k, finding.DigestSideEffect, detail)
-				c.tally(id, finding.Failed, "")
-				return
+func checkSideEffect(c *checker, e *trace.Event, j int, call *trace.Call) {
+	profile, known := c.profile(call)
+	k := c.callClaim("/side_effect_fingerprint", e, j, call.SideEffect)
+	if known && !e.Interceptor.Is(trace.BeforeTool) {
+		if asked := len(profile.SideEffects) > 0; asked == call.SideEffect.Missing() {
+			detail := "the profile lists side-effect fields and the call has no fingerprint"
+			if !asked {
+				detail = "the call has a side-effect fingerprint and the profile lists no fields"
 			}
-		}
-		if !call.SideEffect.Ok() {
+			c.found(k, finding.DigestSideEffect, detail)
+			c.tally(finding.Failed, "")
 			return
 		}
-		switch {
-		case call.RawSideEffect.State == trace.Absent:
-			k.reason = noPreimage
-		case known:
-			if !c.selected(&k, profile, call.RawSideEffect.Raw, profile.SideEffects) {
-				return
-			}
-		default:
-			k.preimage, k.lenient = call.RawSideEffect.Raw, noProfile
+	}
+	if !call.SideEffect.Ok() {
+		return
+	}
+	switch {
+	case call.RawSideEffect.State == trace.Absent:
+		k.reason = noPreimage
+	case known:
+		if !c.selected(&k, profile, call.RawSideEffect.Raw, profile.SideEffects) {
+			return
 		}
-		c.check(k)
-	})
+	default:
+		k.preimage, k.lenient = call.RawSideEffect.Raw, noProfile
+	}
+	c.check(k)
 }
 
 // D6: a query fingerprint can be recomputed only where the query is recorded, which a single trace never does.
-func checkQueries(c *checker, id string) {
+func checkQueries(c *checker) {
 	r := c.t.Retrieval
 	for i := 0; r != nil && i < len(r.Rows); i++ {
 		if f := r.Rows[i].QueryFingerprint; f.Ok() {
 			c.check(claim{
-				id: id, path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint",
+				path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint",
 				stated: f, reason: noPreimage,
 			})
 		}
@@ -243,13 +235,13 @@ func checkQueries(c *checker, id string) {
 }
 
 // D3: output_shape_hash is the digest of the structure.
-func checkOutput(c *checker, id string) {
+func checkOutput(c *checker) {
 	o := c.t.Output
 	if !o.ShapeHash.Ok() {
-		c.tally(id, finding.NotChecked, "output_shape_hash is malformed")
+		c.tally(finding.NotChecked, "output_shape_hash is malformed")
 		return
 	}
-	k := claim{id: id, path: c.t.Path, pointer: "/output/output_shape_hash", stated: o.ShapeHash, reason: noPreimage}
+	k := claim{path: c.t.Path, pointer: "/output/output_shape_hash", stated: o.ShapeHash, reason: noPreimage}
 	if o.Structure.Ok() {
 		k.preimage = o.Structure.Raw
 	}

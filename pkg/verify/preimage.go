@@ -23,25 +23,25 @@ func modelConfig(t *trace.Trace) (canon.Value, bool) {
 }
 
 // D4: model_config_id is the digest of the members that identify the configuration.
-func checkModelConfig(c *checker, id string) {
+func checkModelConfig(c *checker) {
 	if !c.t.ModelConfig.Ok() || !c.t.ModelConfigID.Ok() {
-		c.tally(id, finding.NotApplicable, "no model_config in the trace")
+		c.tally(finding.NotApplicable, "no model_config in the trace")
 		return
 	}
-	k := claim{id: id, path: c.t.Path, pointer: "/model_config_id", stated: c.t.ModelConfigID}
+	k := claim{path: c.t.Path, pointer: "/model_config_id", stated: c.t.ModelConfigID}
 	if c.selected(&k, &trace.ToolProfile{}, c.t.ModelConfig.Raw, modelIdentity) {
 		c.check(k)
 	}
 }
 
 // D7: commit_id is the digest of run, snapshot and policy set.
-func checkCommitID(c *checker, id string) {
+func checkCommitID(c *checker) {
 	t := c.t
 	if !t.Commit.Ok() || !t.Commit.ID.Ok() {
-		c.tally(id, finding.NotApplicable, "no commit record")
+		c.tally(finding.NotApplicable, "no commit record")
 		return
 	}
-	k := claim{id: id, path: t.Path, pointer: "/commit/commit_id", stated: t.Commit.ID, reason: "an identity is malformed"}
+	k := claim{path: t.Path, pointer: "/commit/commit_id", stated: t.Commit.ID, reason: "an identity is malformed"}
 	if t.RunID.Ok() && t.SnapshotID.Ok() && t.PolicySetID.Ok() {
 		k.preimage = commitPreimage(t)
 	}
@@ -56,14 +56,14 @@ func commitPreimage(t *trace.Trace) []byte {
 }
 
 // D7: commit_payload_fingerprint is the digest of the ordered write list.
-func checkPayload(c *checker, id string) {
+func checkPayload(c *checker) {
 	t := c.t
 	if !t.Commit.Ok() || !t.Commit.Payload.Ok() {
-		c.tally(id, finding.NotApplicable, "no commit record")
+		c.tally(finding.NotApplicable, "no commit record")
 		return
 	}
 	k := claim{
-		id: id, path: t.Path, pointer: "/commit/commit_payload_fingerprint",
+		path: t.Path, pointer: "/commit/commit_payload_fingerprint",
 		stated: t.Commit.Payload, reason: noPreimage,
 	}
 	if t.Commit.Writes.Ok() {

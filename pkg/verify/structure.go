@@ -10,10 +10,10 @@ import (
 )
 
 // V2: indices are exactly 0…n-1, each once; another array order is a note.
-func checkIndices(c *checker, id string) {
+func checkIndices(c *checker) {
 	t := c.t
 	if !t.EventList.Ok() {
-		c.tally(id, finding.NotChecked, "events are malformed")
+		c.tally(finding.NotChecked, "events are malformed")
 		return
 	}
 	mark := c.mark()
@@ -42,14 +42,14 @@ func checkIndices(c *checker, id string) {
 		c.report(finding.TraceStoredOrder, t.Path, "/events", finding.NoEvent, "events are stored in another order than their indices")
 	}
 	if !complete && c.mark() == mark {
-		c.tally(id, finding.Failed, "")
+		c.tally(finding.Failed, "")
 		return
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }
 
 // V2: every retrieval_event_ids entry names a retrieval row of the same run and event.
-func checkLinks(c *checker, id string) {
+func checkLinks(c *checker) {
 	t := c.t
 	named := 0
 	for i := range t.Events {
@@ -57,13 +57,13 @@ func checkLinks(c *checker, id string) {
 	}
 	switch {
 	case t.Retrieval == nil && named == 0:
-		c.tally(id, finding.Passed, "")
+		c.tally(finding.Passed, "")
 		return
 	case t.Retrieval == nil:
-		c.tally(id, finding.NotChecked, "no retrieval trace given")
+		c.tally(finding.NotChecked, "no retrieval trace given")
 		return
 	case !t.Retrieval.RowList.Ok():
-		c.tally(id, finding.NotChecked, "retrieval trace is malformed")
+		c.tally(finding.NotChecked, "retrieval trace is malformed")
 		return
 	}
 	mark := c.mark()
@@ -76,7 +76,7 @@ func checkLinks(c *checker, id string) {
 			}
 		}
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 	for i, is := range linked {
 		if !is {
 			c.report(finding.TraceRowUnlinked, t.Retrieval.Path, t.Retrieval.RowPointer(i), finding.NoEvent, "no event names this retrieval")
@@ -124,8 +124,8 @@ func (c *checker) checkLink(e *trace.Event, j int, name string, rows map[string]
 }
 
 // V2: ranks are 1…k; records stored in another order are a note.
-func checkRanks(c *checker, id string) {
-	c.eachRow(id, func(r *trace.Retrieval, row *trace.Row) {
+func checkRanks(c *checker) {
+	c.eachRow(func(r *trace.Retrieval, row *trace.Row) {
 		pointer := r.RowPointer(row.Position) + "/selected_records"
 		seen := make([]bool, len(row.Records))
 		ordered := true
@@ -149,8 +149,8 @@ func checkRanks(c *checker, id string) {
 }
 
 // V2: scores are finite and descending by rank; equal scores stand in the event's order (CONTRACT P3).
-func checkScores(c *checker, id string) {
-	c.eachRow(id, func(r *trace.Retrieval, row *trace.Row) {
+func checkScores(c *checker) {
+	c.eachRow(func(r *trace.Retrieval, row *trace.Row) {
 		pointer := r.RowPointer(row.Position) + "/selected_records/"
 		for i := range row.Records {
 			if s := row.Records[i].Score; s.Ok() && !canon.Finite(s.Raw) {
@@ -189,10 +189,10 @@ func (c *checker) checkNeighbours(r *trace.Retrieval, row *trace.Row, pointer st
 }
 
 // eachRow runs a check over the well-formed record lists of the retrieval trace.
-func (c *checker) eachRow(id string, check func(*trace.Retrieval, *trace.Row)) {
+func (c *checker) eachRow(check func(*trace.Retrieval, *trace.Row)) {
 	r := c.t.Retrieval
 	if r == nil {
-		c.tally(id, finding.NotApplicable, "no retrieval trace given")
+		c.tally(finding.NotApplicable, "no retrieval trace given")
 		return
 	}
 	mark := c.mark()
@@ -201,14 +201,14 @@ func (c *checker) eachRow(id string, check func(*trace.Retrieval, *trace.Row)) {
 			check(r, &r.Rows[i])
 		}
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }
 
 // V2: visibility and trace agree. In traces of foreign runtimes a disagreement is a warning.
-func checkVisibility(c *checker, id string) {
+func checkVisibility(c *checker) {
 	t := c.t
 	if !t.Visibility.Ok() {
-		c.tally(id, finding.NotChecked, "visibility_mode is malformed")
+		c.tally(finding.NotChecked, "visibility_mode is malformed")
 		return
 	}
 	mark := c.mark()
@@ -225,5 +225,5 @@ func checkVisibility(c *checker, id string) {
 			c.result.Findings[i].Severity = finding.Warning
 		}
 	}
-	c.hold(id, mark)
+	c.hold(mark)
 }

@@ -23,78 +23,111 @@ type Options struct {
 // Trace checks a determinism trace and what belongs to it. Shape holds what its reader found (CONTRACT V1).
 // The result has no inputs and no name yet.
 func Trace(t *trace.Trace, shape []finding.Finding, o Options) finding.Result {
-	c := &checker{t: t, o: o}
-	c.shape(shape)
-	for _, r := range rules {
-		r.run(c, r.id)
+	c := &checker{t: t, o: o, results: t.Results()}
+	c.result.Findings = append(c.result.Findings, shape...)
+	for i := range c.result.Findings {
+		if f := &c.result.Findings[i]; f.Hint == "" {
+			f.Hint = finding.Lookup(f.Code).Action
+		}
 	}
-	if !o.InFolder {
-		checkConstantFingerprints(c, "V6.fingerprints")
-		checkConstantStructure(c, "V6.structure")
+	outcomes := make([][]finding.Check, len(rules))
+	for i, r := range rules {
+		if r.run != nil && !(r.alone && o.InFolder) {
+			c.outcomes = &outcomes[i]
+			r.run(c)
+		}
+	}
+	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
+		for i, r := range rules {
+			if r.call != nil {
+				c.outcomes = &outcomes[i]
+				r.call(c, e, j, call)
+			}
+		}
+	})
+	for i, r := range rules {
+		for _, check := range outcomes[i] {
+			check.ID = r.id
+			c.result.Checks = append(c.result.Checks, check)
+		}
 	}
 	c.coverage()
 	c.result.Judge(false)
 	return c.result
 }
 
+// rule looks at the artifact as a whole, or at one tool call.
+type rule struct {
+	id   string
+	run  func(c *checker)
+	call func(c *checker, e *trace.Event, j int, call *trace.Call)
+	// alone: [Folder] judges it where there are several traces (CONTRACT V6).
+	alone bool
+}
+
 // rules in the order of the contract. A new check is one function and one line here.
-var rules = []struct {
-	id  string
-	run func(c *checker, id string)
-}{
-	{"V2.indices", checkIndices},
-	{"V2.links", checkLinks},
-	{"V2.ranks", checkRanks},
-	{"V2.scores", checkScores},
-	{"V2.visibility", checkVisibility},
-	{"V3.identities", checkIdentities},
-	{"V3.visibility", checkLive},
-	{"V3.seed", checkSeed},
-	{"V3.truncation", checkTruncation},
-	{"V3.versions", checkVersions},
-	{"V4.size", checkSize},
-	{"V5.normalized_args", checkArguments},
-	{"V5.tool_result_fingerprint", checkResults},
-	{"V5.side_effect_fingerprint", checkSideEffects},
-	{"V5.query_fingerprint", checkQueries},
-	{"V5.output_shape_hash", checkOutput},
-	{"V5.model_config_id", checkModelConfig},
-	{"V5.commit_id", checkCommitID},
-	{"V5.commit_payload_fingerprint", checkPayload},
+var rules = []rule{
+	{id: "V1.shape", run: checkShape},
+	{id: "V2.indices", run: checkIndices},
+	{id: "V2.links", run: checkLinks},
+	{id: "V2.ranks", run: checkRanks},
+	{id: "V2.scores", run: checkScores},
+	{id: "V2.visibility", run: checkVisibility},
+	{id: "V3.identities", run: checkIdentities},
+	{id: "V3.tool_profile_version", call: checkProfileVersion},
+	{id: "V3.visibility", run: checkLive},
+	{id: "V3.seed", run: checkSeed},
+	{id: "V3.truncation", run: checkTruncation},
+	{id: "V3.versions", run: checkVersions},
+	{id: "V4.size", run: checkSize},
+	{id: "V5.normalized_args", call: checkArguments},
+	{id: "V5.tool_result_fingerprint", call: checkResult},
+	{id: "V5.side_effect_fingerprint", call: checkSideEffect},
+	{id: "V5.query_fingerprint", run: checkQueries},
+	{id: "V5.output_shape_hash", run: checkOutput},
+	{id: "V5.model_config_id", run: checkModelConfig},
+	{id: "V5.commit_id", run: checkCommitID},
+	{id: "V5.commit_payload_fingerprint", run: checkPayload},
+	{id: "V6.fingerprints", run: checkConstantFingerprints, alone: true},
+	{id: "V6.structure", run: checkConstantStructure, alone: true},
 }
 
 // checker collects what the rules see of one trace.
 type checker struct {
-	t      *trace.Trace
-	o      Options
-	result finding.Result
-	cover  finding.Coverage
+	t        *trace.Trace
+	o        Options
+	results  *trace.Results
+	result   finding.Result
+	cover    finding.Coverage
+	outcomes *[]finding.Check // of the rule that is at work
 }
 
-// tally counts one outcome of a check.
-func (c *checker) tally(id string, status finding.Status, reason string) {
-	checks := c.result.Checks
-	for i := len(checks) - 1; i >= 0 && checks[i].ID == id; i-- {
-		if checks[i].Status == status && checks[i].Reason == reason {
-			checks[i].Count++
+// tally counts one outcome of the rule that is at work.
+func (c *checker) tally(status finding.Status, reason string) {
+	for i := range *c.outcomes {
+		if o := &(*c.outcomes)[i]; o.Status == status && o.Reason == reason {
+			o.Count++
 			return
 		}
 	}
-	c.result.Checks = append(checks, finding.Check{ID: id, Status: status, Count: 1, Reason: reason})
+	*c.outcomes = append(*c.outcomes, finding.Check{Status: status, Count: 1, Reason: reason})
 }
 
 // hold tallies a structural check that passed unless it reported an error since the mark.
-func (c *checker) hold(id string, mark int) {
+func (c *checker) hold(mark int) {
 	for _, f := range c.result.Findings[mark:] {
 		if f.Severity == finding.Error {
-			c.tally(id, finding.Failed, "")
+			c.tally(finding.Failed, "")
 			return
 		}
 	}
-	c.tally(id, finding.Passed, "")
+	c.tally(finding.Passed, "")
 }
 
 func (c *checker) mark() int { return len(c.result.Findings) }
+
+// checkShape takes over the reader's findings as check V1.
+func checkShape(c *checker) { c.hold(0) }
 
 // profile gives the tool profile that a call was recorded under, where it is among those given.
 func (c *checker) profile(call *trace.Call) (*trace.ToolProfile, bool) {
@@ -114,36 +147,23 @@ func (c *checker) report(code finding.Code, path, pointer string, event int, for
 	return &c.result.Findings[len(c.result.Findings)-1]
 }
 
-// shape takes over the reader's findings as check V1.
-func (c *checker) shape(shape []finding.Finding) {
-	c.result.Findings = append(c.result.Findings, shape...)
-	for i := range c.result.Findings {
-		f := &c.result.Findings[i]
-		if f.Hint == "" {
-			f.Hint = finding.Lookup(f.Code).Action
-		}
-	}
-	c.hold("V1.shape", 0)
-}
-
 // coverage is checked claims over all claims; structural checks do not count (CONTRACT V5).
 func (c *checker) coverage() {
 	c.result.Coverage = &c.cover
 	if c.o.Coverage == 0 {
 		return
 	}
-	id := "V5.coverage"
 	percent := 0
 	if c.cover.Claims > 0 {
 		percent = 100 * c.cover.Checked / c.cover.Claims
 	}
-	if percent >= c.o.Coverage {
-		c.tally(id, finding.Passed, "")
-		return
+	check := finding.Check{ID: "V5.coverage", Status: finding.Passed, Count: 1}
+	if percent < c.o.Coverage {
+		check.Status = finding.Failed
+		c.report(finding.DigestCoverage, c.t.Path, "", finding.NoEvent, "%d of %d claims were checked (%d %%), %d %% are required",
+			c.cover.Checked, c.cover.Claims, percent, c.o.Coverage)
 	}
-	c.report(finding.DigestCoverage, c.t.Path, "", finding.NoEvent, "%d of %d claims were checked (%d %%), %d %% are required",
-		c.cover.Checked, c.cover.Claims, percent, c.o.Coverage)
-	c.tally(id, finding.Failed, "")
+	c.result.Checks = append(c.result.Checks, check)
 }
 
 // place names an event and a call of it for findings.

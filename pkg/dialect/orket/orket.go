@@ -34,7 +34,7 @@ func (Reader) Name() string { return Name }
 // Read reads a determinism trace, its retrieval trace and the tool results beside it.
 // Errors are [dialect.Problem]: a file that cannot be read, or is no strict JSON.
 func (Reader) Read(f *dialect.File, o dialect.Options) (*dialect.Artifact, error) {
-	t, shape, err := readTrace(f)
+	t, shape, err := readTrace(f, o.Twin)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func (Reader) Read(f *dialect.File, o dialect.Options) (*dialect.Artifact, error
 	return a, readToolResults(a, f.Path, o)
 }
 
-func readTrace(f *dialect.File) (*trace.Trace, []finding.Finding, error) {
+func readTrace(f *dialect.File, twin *trace.Trace) (*trace.Trace, []finding.Finding, error) {
 	t := &trace.Trace{Path: f.Path, Size: int64(len(f.Data))}
 	r := newReader(f.Path, f.Data)
-	r.events = true
+	r.events, r.twin = true, twin
 	var root trace.Field
 	err := element(r, traceMembers, t, &root)
 	if err == nil {

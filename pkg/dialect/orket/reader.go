@@ -21,6 +21,7 @@ type reader struct {
 	at       []step      // where the reader stands, for pointers
 	unkept   trace.Field // where a value goes that no rule asks for
 	findings []finding.Finding
+	twin     *trace.Trace // nil, or what the trace is expected to equal
 }
 
 // step is one token of the pointer: a name, or an index where the name is empty.

@@ -80,9 +80,7 @@ var eventMembers = []member[trace.Event]{
 	{
 		name: "tool_calls", need: required, want: canon.Array,
 		field: func(e *trace.Event) *trace.Field { return &e.CallList },
-		read: func(r *reader, e *trace.Event) error {
-			return elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil)
-		},
+		read:  readCalls,
 	},
 	{
 		name: "guardrails_triggered", need: required, want: canon.Array,
@@ -94,6 +92,17 @@ var eventMembers = []member[trace.Event]{
 		field: func(e *trace.Event) *trace.Field { return &e.LinkList },
 		read:  func(r *reader, e *trace.Event) error { return texts(r, &e.Links) },
 	},
+}
+
+// readCalls reads tool calls, or takes over those of the twin where they are written alike.
+func readCalls(r *reader, e *trace.Event) error {
+	if r.twin != nil && e.Position < len(r.twin.Events) {
+		if twin := &r.twin.Events[e.Position]; r.src.SkipSame(twin.CallList.Raw) {
+			e.Calls = twin.Calls
+			return nil
+		}
+	}
+	return elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil)
 }
 
 var callMembers = []member[trace.Call]{
