@@ -51,7 +51,7 @@ func (c *comparer) conclude() {
 // ignore takes the findings with a code, or at or below a pointer, out of the verdict and says how many there were.
 func ignore(r *finding.Result, what string) finding.Ignored {
 	kept := r.Findings[:0]
-	out := finding.Ignored{What: what, Reason: "--ignore"}
+	out := finding.Ignored{What: what, Reason: "by --ignore"}
 	for _, f := range r.Findings {
 		if matches(f, what) {
 			out.Count++

@@ -38,11 +38,11 @@ func compareOutputs(c *comparer) {
 func compareCommits(c *comparer) {
 	left, right := c.left.Commit, c.right.Commit
 	if left.Missing() && right.Missing() {
-		reason := "no buffered writes"
 		if c.left.Visibility.Is("buffered_write") {
-			reason = "no commit record on either side"
+			c.tally("E9", finding.NotChecked, "no commit record on either side")
+		} else {
+			c.tally("E9", finding.NotApplicable, "no buffered writes")
 		}
-		c.tally("E9", finding.NotChecked, reason)
 		return
 	}
 	p := c.at(finding.NoEvent, "/commit")

@@ -294,7 +294,7 @@ var evidenceEntries = []Entry{
 		Title:   "model ran without a seed",
 		Meaning: "An unseeded model supports a deterministic claim only where the provider guarantees determinism.",
 		Causes:  "stochastic_unseeded is true and no guarantee is recorded.",
-		Action:  "Set a seed, or record the provider's guarantee.",
+		Action:  "Set a seed, or record the provider's guarantee as model_config.provider_guarantee.",
 	},
 	{
 		Code: ClaimSentinel, Rule: "V3", Severity: Warning, Effect: None,

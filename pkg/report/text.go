@@ -140,7 +140,7 @@ func (p *printer) footer(r finding.Result) {
 		checked += fmt.Sprintf(" (%d failed)", n.failed)
 	}
 	var open, ignored tally
-	var absent []string
+	var absent, never []string
 	for _, c := range r.Checks {
 		reason := c.Reason
 		if reason == "" {
@@ -154,11 +154,11 @@ func (p *printer) footer(r finding.Result) {
 		}
 	}
 	for _, i := range r.Ignored {
-		what := i.What
-		if i.Reason != "" {
-			what += ", " + i.Reason
+		if byFlag := strings.HasPrefix(i.Reason, "by --"); byFlag {
+			ignored.addN(i.What+", "+i.Reason, i.Count)
+		} else {
+			never = append(never, i.What)
 		}
-		ignored.addN(what, i.Count)
 	}
 	parts := []string{
 		checked,
@@ -172,6 +172,9 @@ func (p *printer) footer(r finding.Result) {
 		p.line("")
 	}
 	p.prose("", Visible(strings.Join(parts, " · ")))
+	if len(never) > 0 {
+		p.prose("never compared: ", Visible(strings.Join(never, "; ")))
+	}
 	if c := r.Coverage; c != nil && c.Claims > 0 {
 		p.line("coverage: %d of %s checked (%d %%)", c.Checked, plural(c.Claims, "claim"), c.Checked*100/c.Claims)
 	}
@@ -183,6 +186,10 @@ func (t tally) reasons() string {
 	for i, c := range t {
 		if i == maxReasons {
 			parts = append(parts, fmt.Sprintf("+%d more", len(t)-i))
+			break
+		}
+		if len(t) == 1 {
+			parts = append(parts, c.what) // the count before the bracket is this one's
 			break
 		}
 		parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))

@@ -6,7 +6,8 @@ import (
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
-// providerGuarantee is the member of a model configuration in which a provider's guarantee of determinism is recorded.
+// providerGuarantee is the member of a model configuration in which a provider's guarantee of determinism is recorded
+// (CONTRACT D4, V3): a text that is not empty. The configuration's id does not cover it.
 const providerGuarantee = "provider_guarantee"
 
 // modelIdentity holds the members of a model configuration that its id covers (CONTRACT D4).

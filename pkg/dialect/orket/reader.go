@@ -279,6 +279,9 @@ func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
 	}
 }
 
+// count accepts an integer of 0 or more.
+func count[T any](r *reader, _ *T, f *trace.Field) { integer(r, f, 0) }
+
 // integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
 // An integer of any size is one; those that no list is long enough for are all [trace.Beyond].
 func integer(r *reader, f *trace.Field, least int64) (int, bool) {
