@@ -14,6 +14,9 @@ func (m mutants) links(r run, event object, pointer string) {
 	for i, link := range links {
 		m.one(s, slices.Delete(slices.Clone(links), i, i+1), append(slices.Clone(links), link))
 		m.one(element(links, i, s.pointer), link.(string)+"x", "", nil)
+		if i > 0 {
+			m.one(element(links, i, s.pointer), links[i-1])
+		}
 		if i > 0 && behaviourOfRow(rows, link) != behaviourOfRow(rows, links[i-1]) {
 			m.one(s, reversed(links))
 		}
