@@ -85,7 +85,7 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	// The separator at the end makes a root that is a link the folder it points to.
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return dialect.Unreadable(path, err)
+			return dialect.Unreadable(filepath.Clean(path), err)
 		}
 		if d.IsDir() {
 			return nil
@@ -101,10 +101,10 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 		switch kind {
 		case KindTrace:
 			run, key := place(root, path)
-			if taken[key] {
+			if taken[run+"/"+key] {
 				key += "/" + d.Name() // a compressed copy beside the trace
 			}
-			taken[key] = true
+			taken[run+"/"+key] = true
 			tree.Entries = append(tree.Entries, dialect.Entry{Path: path, Key: key})
 			if !slices.Contains(tree.Runs, run) {
 				tree.Runs = append(tree.Runs, run)

@@ -143,7 +143,7 @@ func TestFind(t *testing.T) {
 		}},
 		{"other files", map[string]string{
 			"x/package.json": `{"name":"x"}`, "x/tool_result_search_b964e19b8330.json": "{}", "x/tool_result_search.json": "{}", "x/notes.md": minimal,
-		}, "", found{skipped: []string{"x/package.json", "x/tool_result_search.json"}}},
+		}, "", found{skipped: []string{"x/notes.md", "x/package.json", "x/tool_result_search.json"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
