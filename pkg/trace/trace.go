@@ -60,7 +60,7 @@ type Trace struct {
 type Event struct {
 	Field                             // the object itself: malformed when it is none
 	Position                          int
-	Index                             int // meaningful when IndexField is ok
+	Index                             int // meaningful when IndexField is ok; a value that no list can reach is cut to 2^31-1
 	ID, IndexField                    Field
 	Role, Interceptor, Decision       Field
 	CallList, GuardrailList, LinkList Field
@@ -133,7 +133,7 @@ type Row struct {
 type Record struct {
 	Field
 	Position        int
-	Rank            int // meaningful when RankField is ok
+	Rank            int // meaningful when RankField is ok; cut as Index is
 	ID, Type, Score Field
 	RankField       Field
 }

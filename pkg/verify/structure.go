@@ -29,7 +29,7 @@ func checkIndices(c *checker, id string) {
 		switch {
 		case e.Index >= len(holder):
 			c.report(finding.TraceIndexSet, t.Path, e.Pointer()+"/index", e.Index,
-				"index %d of %d events: the indices are not 0…%d", e.Index, len(holder), len(holder)-1)
+				"index %s of %d events: the indices are not 0…%d", e.IndexField.Raw, len(holder), len(holder)-1)
 		case holder[e.Index] != nil:
 			c.report(finding.TraceIndexSet, t.Path, e.Pointer()+"/index", e.Index,
 				"index %d is also the index of %s", e.Index, holder[e.Index].Pointer())
@@ -135,7 +135,7 @@ func checkRanks(c *checker, id string) {
 			}
 			if rec.Rank > len(seen) || seen[rec.Rank-1] {
 				c.report(finding.TraceRankSet, r.Path, pointer+"/"+strconv.Itoa(i)+"/rank", finding.NoEvent,
-					"rank %d of %d records: the ranks are not 1…%d, each once", rec.Rank, len(seen), len(seen))
+					"rank %s of %d records: the ranks are not 1…%d, each once", rec.RankField.Raw, len(seen), len(seen))
 				return
 			}
 			seen[rec.Rank-1] = true

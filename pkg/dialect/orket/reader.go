@@ -3,6 +3,7 @@ package orket
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -256,14 +257,18 @@ func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
 	}
 }
 
+// mostElements is more than a document can hold. An index or rank beyond it is out of order whatever it is, and is cut
+// to it, so that every platform reads the same model.
+const mostElements = math.MaxInt32
+
 // integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
 func integer(r *reader, f *trace.Field, least int64) (int, bool) {
 	n, ok := canon.Integer(f.Raw)
-	if !ok || n < least || int64(int(n)) != n {
+	if !ok || n < least {
 		r.reject(finding.ShapeRange, f, "%s is not an integer of %d or more", r.at[len(r.at)-1].name, least)
 		return 0, false
 	}
-	return int(n), true
+	return int(min(n, mostElements)), true
 }
 
 // textIs compares a JSON string with a plain ASCII text.
