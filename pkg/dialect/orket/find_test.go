@@ -105,7 +105,10 @@ func TestFind(t *testing.T) {
 			"observability/s1/i1/1000_dev/memory_trace.json":          minimal,
 		}, "", found{
 			entries: []string{"observability/s1/i1/000_dev/memory_trace.json as i1/000_dev", "observability/s1/i1/1000_dev/memory_trace.json as i1/1000_dev"},
-			runs:    []string{"observability/s1"},
+			skipped: []string{
+				"observability/s1/i1/000_dev/checkpoint.json", "observability/s1/i1/000_dev/parsed_tool_calls.json", "observability/s1/i1/000_dev/prompt.txt",
+			},
+			runs: []string{"observability/s1"},
 		}},
 		{"two sessions", map[string]string{
 			"s1/i1/000_dev/memory_trace.json": minimal,

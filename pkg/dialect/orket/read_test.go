@@ -220,6 +220,24 @@ func TestShape(t *testing.T) {
 	}
 }
 
+// V1, V2: an index that no list can reach is still an integer, and is the same in the model of every platform.
+func TestIndexOutOfReach(t *testing.T) {
+	for _, text := range []string{"2147483647", "2147483648", "9007199254740993"} {
+		events := `"events":[{"event_id":"e","index":` + text + `,"role":"a","interceptor":"i","decision_type":"d","tool_calls":[],"guardrails_triggered":[],"retrieval_event_ids":[]}]`
+		a, err := readText(strings.Replace(minimal, `"events":[]`, events, 1), strings.Replace(row, `"rank":1`, `"rank":`+text, 1))
+		if err != nil || len(a.Shape) > 0 {
+			t.Fatalf("%+v, %v", a.Shape, err)
+		}
+		e, rec := a.Trace.Events[0], a.Trace.Retrieval.Rows[0].Records[0]
+		if e.Index != 1<<31-1 || rec.Rank != 1<<31-1 || string(e.IndexField.Raw) != text || string(rec.RankField.Raw) != text {
+			t.Errorf("%s: index %d, rank %d", text, e.Index, rec.Rank)
+		}
+		if _, ok := a.Trace.ByIndex(); ok {
+			t.Error("the event was ordered")
+		}
+	}
+}
+
 // V1: names and values written with escapes are the same names and values.
 func TestEscapedSpelling(t *testing.T) {
 	text := strings.NewReplacer(`"run_id"`, `"run\u005fid"`, `"read_only"`, `"read\u005fonly"`, `"json-v1"`, `"\u006ason-v1"`).Replace(minimal)
