@@ -10,7 +10,7 @@ import (
 
 // cascade marks every difference since the mark as following from an earlier one (CONTRACT E11).
 func (c *comparer) cascade(mark int) {
-	for i := mark; i < c.mark(); i++ {
+	for i := mark; i < c.here(); i++ {
 		if c.result.Findings[i].Severity == finding.Error {
 			c.result.Findings[i].Class = finding.Cascade
 		}

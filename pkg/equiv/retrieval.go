@@ -23,7 +23,7 @@ func compareRetrievals(c *comparer) {
 		c.tally("E6", finding.NotChecked, "the retrieval trace of a side is malformed")
 		return
 	}
-	mark := c.mark()
+	mark := c.begin()
 	if len(left.Rows) != len(right.Rows) {
 		c.report(finding.EquivRetrievalCount, c.rows(left, right), count(len(left.Rows)), count(len(right.Rows)),
 			"number of retrievals differs")
@@ -266,7 +266,7 @@ func (c *comparer) compareRow(at pair, left, right *trace.Retrieval) {
 		leftPointer: left.RowPointer(at.left.Position), rightPointer: right.RowPointer(at.right.Position),
 		subject: fmt.Sprintf("retrieval %d", at.left.Position),
 	}
-	mark := c.mark()
+	mark := c.here()
 	for _, f := range rowFields {
 		l, r := f.field(at.left), f.field(at.right)
 		differ := l.Ok() && r.Ok() && !l.Same(r)
@@ -283,7 +283,7 @@ func (c *comparer) compareRow(at pair, left, right *trace.Retrieval) {
 		}
 	}
 	cascade := c.errorsSince(mark)
-	at2 := c.mark()
+	at2 := c.here()
 	c.compareRecords(p.member("selected_records"), at.left, at.right)
 	if cascade {
 		c.cascade(at2)

@@ -66,11 +66,7 @@ type Trace struct {
 type Event struct {
 	Field                             // the object itself: malformed when it is none
 	Position                          int
-<<<<<<< HEAD
 	Index                             int // meaningful when IndexField is ok; never more than Beyond
-=======
-	Index                             int // meaningful when IndexField is ok; a value that no list can reach is cut to 2^31-1
->>>>>>> report-2
 	ID, IndexField                    Field
 	Role, Interceptor, Decision       Field
 	CallList, GuardrailList, LinkList Field
@@ -153,11 +149,7 @@ type Row struct {
 type Record struct {
 	Field
 	Position        int
-<<<<<<< HEAD
 	Rank            int // meaningful when RankField is ok; never more than Beyond
-=======
-	Rank            int // meaningful when RankField is ok; cut as Index is
->>>>>>> report-2
 	ID, Type, Score Field
 	RankField       Field
 }

@@ -29,11 +29,7 @@ func checkIndices(c *checker) {
 		pointer, _, index := place(e, -1)
 		switch {
 		case e.Index >= len(holder):
-<<<<<<< HEAD
 			c.report(finding.TraceIndexSet, t.Path, pointer+"/index", index,
-=======
-			c.report(finding.TraceIndexSet, t.Path, e.Pointer()+"/index", e.Index,
->>>>>>> report-2
 				"index %s of %d events: the indices are not 0…%d", e.IndexField.Raw, len(holder), len(holder)-1)
 		case holder[e.Index] != nil:
 			c.report(finding.TraceIndexSet, t.Path, pointer+"/index", index,

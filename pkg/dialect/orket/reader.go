@@ -3,7 +3,6 @@ package orket
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -280,34 +279,21 @@ func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
 	}
 }
 
-<<<<<<< HEAD
 // count accepts an integer of 0 or more.
 func count[T any](r *reader, _ *T, f *trace.Field) { integer(r, f, 0) }
-=======
-// mostElements is more than a document can hold. An index or rank beyond it is out of order whatever it is, and is cut
-// to it, so that every platform reads the same model.
-const mostElements = math.MaxInt32
->>>>>>> report-2
 
 // integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
 // An integer of any size is one; those that no list is long enough for are all [trace.Beyond].
 func integer(r *reader, f *trace.Field, least int64) (int, bool) {
 	n, ok := canon.Integer(f.Raw)
-<<<<<<< HEAD
 	if !ok && f.Raw[0] != '-' && !bytes.ContainsAny(f.Raw, ".eE") {
 		n, ok = trace.Beyond, true
 	}
-=======
->>>>>>> report-2
 	if !ok || n < least {
 		r.reject(finding.ShapeRange, f, "%s is not an integer of %d or more", r.at[len(r.at)-1].name, least)
 		return 0, false
 	}
-<<<<<<< HEAD
 	return int(min(n, trace.Beyond)), true
-=======
-	return int(min(n, mostElements)), true
->>>>>>> report-2
 }
 
 // textIs compares a JSON string with a plain ASCII text.
