@@ -88,7 +88,12 @@ func madeInputs(t *testing.T) []invocation {
 	if err := os.WriteFile(large, append(trace, strings.Repeat(" ", 10<<20)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	faulty := filepath.Join(dir, "faulty.json")
+	if err := os.WriteFile(faulty, tinyEvents(20_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return []invocation{
+		{"a trace with very many faults", []string{"verify", faulty}},
 		{"a pipe", []string{"verify", pipe}},
 		{"a trace over the size cap", []string{"verify", large}},
 		{"a file that is not there", []string{"verify", filepath.Join(dir, "none")}},

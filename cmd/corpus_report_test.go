@@ -196,7 +196,7 @@ func TestReportsDoNotDependOnTheEnvironment(t *testing.T) {
 func reportIn(t *testing.T, in invocation, format string, env []string) []byte {
 	t.Helper()
 	c := exec.Command("dmpl", append(slices.Clone(in.args), "--format", format)...)
-	c.Env = append(env, "PATH="+os.Getenv("PATH"))
+	c.Env = append(env, "PATH="+os.Getenv("PATH"), "GOCOVERDIR="+t.TempDir())
 	if runtime.GOOS == "windows" {
 		c.Env = append(c.Env, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
 	}

@@ -17,8 +17,10 @@ type Side struct {
 // Options say how two runs are compared. The zero value applies the contract and nothing else.
 type Options struct {
 	Profiles trace.Profiles // re-normalise arguments and recompute fingerprints where preimages are there
-	Ignore   []string       // reason codes, or JSON Pointers (a pointer covers what is below it, * stands for one token)
-	Timeline bool           // add one row an event and side to the result
+	// Ignore holds reason codes, and JSON Pointers to leave differences out: a pointer covers what is below it, * stands
+	// for one token, and /retrieval leads into the retrieval traces.
+	Ignore   []string
+	Timeline bool // add one row an event and side to the result
 }
 
 // Compare gives the result of comparing two runs: verdict, findings with the root first, checks and alignment.

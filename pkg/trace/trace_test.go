@@ -36,6 +36,73 @@ func TestFieldStates(t *testing.T) {
 	}
 }
 
+// C3: a text is compared as it reads, however it is spelt.
+func TestFieldIs(t *testing.T) {
+	for _, tt := range []struct {
+		raw, text, prefix string
+		is, begins        bool
+	}{
+		{`"unknown-v1"`, "unknown-v1", "unknown", true, true},
+		{`"unknown"`, "unknown-v1", "unknown", false, true},
+		{`"\u0075nknown"`, "unknown", "unknown", true, true},
+		{`"known"`, "unknown", "unknown", false, false},
+		{`""`, "", "u", true, false},
+		{`"\u212a"`, "K", "K", true, true}, // the Kelvin sign is K in NFC
+		{"\"\u212a\"", "K", "K", true, true},
+		{`"e\u0301"`, "é", "é", true, true},
+	} {
+		if f := present(tt.raw); f.Is(tt.text) != tt.is || f.HasPrefix(tt.prefix) != tt.begins {
+			t.Errorf("%s: is %q %v, begins with %q %v", tt.raw, tt.text, f.Is(tt.text), tt.prefix, f.HasPrefix(tt.prefix))
+		}
+	}
+	if f := (trace.Field{Raw: []byte(`"a"`), State: trace.Malformed}); f.Is("a") || f.HasPrefix("a") {
+		t.Error("a malformed field is compared")
+	}
+}
+
+// C9, V5: a digest is 64 lowercase hex digits, with or without sha256:, however it is spelt.
+func TestFieldDigest(t *testing.T) {
+	hex := strings.Repeat("0123456789abcdef", 4)
+	for raw, want := range map[string]bool{
+		`"` + hex + `"`: true, `"sha256:` + hex + `"`: true, `"\u0030` + hex[1:] + `"`: true,
+		`"` + strings.ToUpper(hex) + `"`: false, `"` + hex[1:] + `"`: false, `"` + hex[:63] + `g"`: false, `"stub"`: false, `""`: false,
+	} {
+		f := present(raw)
+		got, ok := f.Digest()
+		if ok != want || f.IsDigest() != want || want && got != hex {
+			t.Errorf("%s: %q %v, digest %v, want %v", raw, got, ok, f.IsDigest(), want)
+		}
+	}
+	if f := (trace.Field{Raw: []byte(`"` + hex + `"`), State: trace.Malformed}); f.IsDigest() {
+		t.Error("a malformed field is a digest")
+	}
+}
+
+// V1: a field knows where it stands.
+func TestFieldOffset(t *testing.T) {
+	document := []byte(`{"a":"b"}`)
+	if f := (trace.Field{Raw: document[5:8]}); f.Offset(document) != 5 {
+		t.Errorf("offset %d, want 5", f.Offset(document))
+	}
+}
+
+// C4: an index out of every list's reach is no place in the order.
+func TestStatedIndex(t *testing.T) {
+	for _, tt := range []struct {
+		event trace.Event
+		index int
+		ok    bool
+	}{
+		{trace.Event{IndexField: present("3"), Index: 3}, 3, true},
+		{trace.Event{IndexField: present("99999999999"), Index: trace.Beyond}, 0, false},
+		{trace.Event{}, 0, false},
+	} {
+		if index, ok := tt.event.Stated(); ok != tt.ok || ok && index != tt.index {
+			t.Errorf("%s: %d %v", tt.event.IndexField.Raw, index, ok)
+		}
+	}
+}
+
 // C3: texts are decoded and in NFC.
 func TestText(t *testing.T) {
 	tests := []struct {

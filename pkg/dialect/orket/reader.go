@@ -58,8 +58,20 @@ func (r *reader) position() int {
 	return finding.NoEvent
 }
 
+// mostFindings bounds what is kept of one file: a few megabytes can hold millions of faults.
+const mostFindings = 10_000
+
+// full says that no more findings are kept; what is read from then on counts as malformed.
+func (r *reader) full() bool { return len(r.findings) > mostFindings }
+
 // note adds a shape finding at the place where the reader stands.
 func (r *reader) note(code finding.Code, f *trace.Field, format string, args ...any) {
+	if r.full() {
+		return
+	}
+	if len(r.findings) == mostFindings {
+		code, format, args = finding.ShapeMore, "more than %d fields break their schema: the rest is not listed", []any{mostFindings}
+	}
 	found := finding.New(code)
 	found.Artifact = r.path
 	found.Pointer = r.pointer()
@@ -149,6 +161,9 @@ func value[T any](r *reader, m *member[T], t *T) error {
 	if m.read != nil && kind == m.want {
 		err := m.read(r, t)
 		f.Raw = r.data[start:r.src.Offset()]
+		if r.full() {
+			f.State = trace.Malformed
+		}
 		return err
 	}
 	span, err := r.src.Skip()
@@ -178,6 +193,10 @@ func value[T any](r *reader, m *member[T], t *T) error {
 func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *trace.Field, position func(*T, int)) error {
 	start := r.src.Offset()
 	return r.src.Elements(func(i int) error {
+		if r.full() {
+			_, err := r.src.Skip()
+			return err
+		}
 		if i >= sample && i == cap(*list) && len(r.at) <= 1 {
 			*list = slices.Grow(*list, r.expected(start, i))
 		}
@@ -229,7 +248,7 @@ func texts(r *reader, list *[]trace.Field) error {
 	return r.src.Elements(func(i int) error {
 		kind := r.src.Kind()
 		span, err := r.src.Skip()
-		if err != nil {
+		if err != nil || r.full() {
 			return err
 		}
 		f := trace.Field{Raw: r.data[span.Start:span.End], State: trace.Present}
