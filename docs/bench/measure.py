@@ -152,7 +152,7 @@ def table(seconds, peak, size, startup, canon):
     return [
         row("load_and_compare.py ÷ `dmpl diff`, equal pair", ratio("load_and_compare", "equal"), "times", at_least=5),
         row("recompute.py ÷ `dmpl diff`, equal pair", ratio("recompute", "equal"), "times", at_least=8),
-        row("load_and_compare.py --check ÷ `dmpl verify`", ratio("check", "verify"), "times", at_least=3),
+        row("load_and_compare.py (check) ÷ `dmpl verify`", ratio("check", "verify"), "times", at_least=3),
         row("`dmpl diff`, one changed value ÷ equal pair", ratio("changed", "equal"), "times", at_most=1.5),
         row("`dmpl diff`, one inserted event ÷ equal pair", ratio("inserted", "equal"), "times"),
         row("peak memory of `dmpl diff`, equal pair", mib("equal"), "MiB", at_most=64),

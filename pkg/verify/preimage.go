@@ -31,7 +31,7 @@ func checkModelConfig(c *checker) {
 	}
 	k := claim{path: c.t.Path, pointer: "/model_config_id", stated: c.t.ModelConfigID}
 	if c.selected(&k, &trace.ToolProfile{}, c.t.ModelConfig.Raw, modelIdentity) {
-		c.check(k)
+		c.check(&k)
 	}
 }
 
@@ -46,7 +46,7 @@ func checkCommitID(c *checker) {
 	if t.RunID.Ok() && t.SnapshotID.Ok() && t.PolicySetID.Ok() {
 		k.preimage = commitPreimage(t)
 	}
-	c.check(k)
+	c.check(&k)
 }
 
 func commitPreimage(t *trace.Trace) []byte {
@@ -70,5 +70,5 @@ func checkPayload(c *checker) {
 	if t.Commit.Writes.Ok() {
 		k.preimage = t.Commit.Writes.Raw
 	}
-	c.check(k)
+	c.check(&k)
 }

@@ -38,11 +38,9 @@ func Trace(t *trace.Trace, shape []finding.Finding, o Options) finding.Result {
 		}
 	}
 	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
-		for i, r := range rules {
-			if r.call != nil {
-				c.outcomes = &outcomes[i]
-				r.call(c, e, j, call)
-			}
+		for _, i := range callRules {
+			c.outcomes = &outcomes[i]
+			rules[i].call(c, e, j, call)
 		}
 	})
 	for i, r := range rules {
@@ -91,6 +89,16 @@ var rules = []rule{
 	{id: "V6.fingerprints", run: checkConstantFingerprints, alone: true},
 	{id: "V6.structure", run: checkConstantStructure, alone: true},
 }
+
+// callRules are the places in rules of those that look at calls: a trace can have very many.
+var callRules = func() (places []int) {
+	for i, r := range rules {
+		if r.call != nil {
+			places = append(places, i)
+		}
+	}
+	return places
+}()
 
 // checker collects what the rules see of one trace.
 type checker struct {
