@@ -35,7 +35,7 @@ The traces ([traces.py](traces.py)) have {events} events and {rows} retrieval ro
 traces and their retrieval traces a pair. The reference is what a Python script needs that loads and compares and proves
 nothing ([load_and_compare.py](load_and_compare.py)), or that also recomputes digests ([recompute.py](recompute.py)).
 
-| what | figure | target | |
+| what | figure | target | result |
 |---|---|---|---|
 {table}
 
