@@ -22,6 +22,7 @@ type reader struct {
 	unkept   trace.Field // where a value goes that no rule asks for
 	findings []finding.Finding
 	twin     *trace.Trace // nil, or what the trace is expected to equal
+	free     []trace.Call // room for the calls of further events: most have one
 }
 
 // step is one token of the pointer: a name, or an index where the name is empty.

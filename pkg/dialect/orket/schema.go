@@ -98,7 +98,16 @@ func readCalls(r *reader, e *trace.Event) error {
 			return nil
 		}
 	}
-	return elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil)
+	const block = 64
+	if cap(r.free) == 0 {
+		r.free = make([]trace.Call, 0, block)
+	}
+	e.Calls = r.free
+	err := elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil)
+	if n := len(e.Calls); n <= cap(r.free) {
+		e.Calls, r.free = e.Calls[:n:n], r.free[n:n]
+	}
+	return err
 }
 
 var callMembers = []member[trace.Call]{
