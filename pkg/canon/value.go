@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ type Value struct {
 	elements []Value
 }
 
-// Member is one member of an object, its name in NFC (C3).
+// Member is one member of an object, its name in NFC (C3) unless ParseAs was told of another profile.
 type Member struct {
 	Name  string
 	Value Value
@@ -22,8 +23,15 @@ type Member struct {
 
 // Parse reads the one document of src as strictly as a Reader does (C1). The Value refers to src, which must not
 // change while it is in use. The error is an *Error.
-func Parse(src []byte) (Value, error) {
+func Parse(src []byte) (Value, error) { return ParseAs(JSONv1, src) }
+
+// ParseAs is Parse for a document that is read as the producer of a profile reads it (C2). Under py-sorted and dbl NaN
+// and Infinity are numbers, and of members of one name the last gives the value and the first the place. Only json-v1
+// brings names to NFC; under another profile Get and At find what is in NFC already.
+func ParseAs(p Profile, src []byte) (Value, error) {
 	r := NewReader(src)
+	r.form.Profile = p
+	r.byteOrderMark()
 	v, err := r.tree()
 	if err != nil {
 		return Value{}, err
@@ -44,6 +52,9 @@ func (r *Reader) tree() (v Value, err error) {
 			v.members = append(v.members, member)
 			return err
 		})
+		if r.form.Profile.lenient() {
+			v.members = lastValues(v.members)
+		}
 	case Array:
 		err = r.Elements(func(int) error {
 			element, err := r.tree()
@@ -57,12 +68,54 @@ func (r *Reader) tree() (v Value, err error) {
 	return v, err
 }
 
+// lastValues keeps each name once, at its first place and with its last value, as Python's dictionaries do (C2).
+func lastValues(members []Member) []Member {
+	const few = 16
+	var places map[string]int
+	if len(members) > few {
+		places = make(map[string]int, len(members))
+	}
+	kept := members[:0]
+	for _, m := range members {
+		at, again := places[m.Name]
+		if places == nil {
+			at = slices.IndexFunc(kept, func(k Member) bool { return k.Name == m.Name })
+			again = at >= 0
+		}
+		if again {
+			kept[at].Value = m.Value
+			continue
+		}
+		if places != nil {
+			places[m.Name] = len(kept)
+		}
+		kept = append(kept, m)
+	}
+	return kept
+}
+
 // Kind gives the value's JSON type; Invalid for the zero Value.
 func (v Value) Kind() Kind {
 	if len(v.raw) == 0 {
 		return Invalid
 	}
+	if v.raw[0] == 'N' || v.raw[0] == 'I' {
+		return Number // the tokens that only a lenient profile reads
+	}
 	return kindOf(v.raw[0])
+}
+
+// Text gives the text of a string, its escapes resolved; false for another kind. A surrogate that stands alone, which
+// only dbl and py-sorted read, is the three bytes that UTF-8 would give its code point.
+func (v Value) Text() (string, bool) {
+	if v.Kind() != String {
+		return "", false
+	}
+	inner := v.raw[1 : len(v.raw)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner), true
+	}
+	return string(unescape(nil, inner)), true
 }
 
 // Raw gives the value's bytes in the document, without white space around them.
