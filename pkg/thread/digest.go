@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"crypto/sha256"
 	"errors"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -18,11 +17,11 @@ func (d Digest) String() string { return canon.PrefixedHex.Spell(d.Sum) }
 
 // digestOf digests a JSON text. The error is an *Error with a code of canon.
 func digestOf(text []byte) (Digest, error) {
-	out, err := canonical(text)
+	sum, length, err := canon.Measure(text, canon.Form{Profile: canon.DBL})
 	if err != nil {
-		return Digest{}, err
+		return Digest{}, asError(err)
 	}
-	return Digest{Sum: sha256.Sum256(out), Len: len(out)}, nil
+	return Digest{Sum: sum, Len: length}, nil
 }
 
 // canonical gives the bytes of a JSON text under the profile dbl. A float anywhere is an error.

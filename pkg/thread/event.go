@@ -117,7 +117,7 @@ func EventDigest(kind Kind, correlationID string, payload canon.Value) (Digest, 
 	data := without(payload, "_obs")
 	if kind == Execution {
 		// The trace counts here, and only here, as far as floats go.
-		if _, err := canonical(data); err != nil {
+		if _, err := digestOf(data); err != nil {
 			return Digest{}, err
 		}
 		if err := CheckTrace(payload); err != nil {

@@ -60,7 +60,7 @@ var null = []byte("null")
 
 // without gives an object less its members of some names.
 func without(v canon.Value, names ...string) []byte {
-	var o object
+	o := object{make([]byte, 0, len(v.Raw())+1)}
 next:
 	for _, m := range v.Members() {
 		for _, name := range names {

@@ -27,7 +27,7 @@ func (v vector) text(name string) string {
 	return text
 }
 
-func read(t *testing.T, path string) []byte {
+func read(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func read(t *testing.T, path string) []byte {
 }
 
 // value reads a document as the gateway does.
-func value(t *testing.T, src string) canon.Value {
+func value(t testing.TB, src string) canon.Value {
 	t.Helper()
 	v, err := thread.Read([]byte(src))
 	if err != nil {
