@@ -3,6 +3,7 @@ package dblgateway
 import (
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -18,6 +19,8 @@ func problem(code finding.Code, path, detail string) *dialect.Problem {
 // a base below 0 says that the file has no such offset.
 func misread(path string, bad *canon.Error, base int64, pointer string) *dialect.Problem {
 	p := &dialect.Problem{Code: finding.Code(bad.Code), Path: path, Offset: -1, Pointer: pointer + bad.Pointer, Detail: bad.Detail}
+	// The place of the first name counts from the text that was read, which means nothing in the file.
+	p.Detail, _, _ = strings.Cut(p.Detail, ", first at byte")
 	if base >= 0 {
 		p.Offset = offset(base + int64(bad.Offset))
 	}

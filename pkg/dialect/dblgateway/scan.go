@@ -38,7 +38,7 @@ func (s *scanner) offset() int64 { return s.base + int64(s.pos) }
 // fill reads more behind what is still needed. The error is [io.EOF], or a problem.
 func (s *scanner) fill() error {
 	if s.end-s.mark > maxValue {
-		return problem(finding.InputTooLarge, s.path, "one event or member is larger than 64 MiB")
+		return s.tooLarge()
 	}
 	if s.mark > 0 {
 		copy(s.buf, s.buf[s.mark:s.end])
@@ -60,6 +60,10 @@ func (s *scanner) fill() error {
 		return io.EOF
 	}
 	return asProblem(s.path, err)
+}
+
+func (s *scanner) tooLarge() error {
+	return problem(finding.InputTooLarge, s.path, fmt.Sprintf("one event or member is larger than %d bytes", maxValue))
 }
 
 // peek passes white space and gives the byte at the cursor; 0 at the end of the input, and for a NUL, which begins nothing.
@@ -110,6 +114,9 @@ func (s *scanner) value() (raw []byte, start int64, err error) {
 	}
 	if errors.Is(err, io.EOF) {
 		s.pos, err = s.end, nil
+	}
+	if err == nil && s.pos-s.mark > maxValue {
+		err = s.tooLarge()
 	}
 	return s.buf[s.mark:s.pos], start, err
 }

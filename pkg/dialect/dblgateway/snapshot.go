@@ -99,8 +99,8 @@ func (s *snapshot) member(int) error {
 	name := string(canon.NFC(text))
 	if slices.Contains(s.names, name) {
 		return &dialect.Problem{
-			Code: finding.CanonDuplicateKey, Path: s.path, Offset: offset(start),
-			Detail: fmt.Sprintf("the member name %.80q stands twice in one object", name),
+			Code: finding.CanonDuplicateKey, Path: s.path, Offset: offset(start), Pointer: canon.AppendToken("", name),
+			Detail: "the name stands twice in its object",
 		}
 	}
 	if len(s.names) == maxMembers {
