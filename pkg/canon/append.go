@@ -27,9 +27,7 @@ func AppendForm(dst, src []byte, f Form) ([]byte, error) {
 
 // document writes the one document of the input.
 func (r *Reader) document() error {
-	if r.form.Profile == PySorted && r.hasPrefix(string(byteOrderMark)) {
-		r.pos = len(byteOrderMark) // C2: Python's reader skips one
-	}
+	r.byteOrderMark()
 	if _, err := r.Skip(); err != nil {
 		return err
 	}
@@ -40,6 +38,13 @@ func (r *Reader) document() error {
 		return r.fail(r.late[0].code, r.late[0].offset, r.late[0].detail)
 	}
 	return nil
+}
+
+// byteOrderMark passes one at the start, as the reader of py-sorted does (C2).
+func (r *Reader) byteOrderMark() {
+	if r.form.Profile == PySorted && r.hasPrefix(string(byteOrderMark)) {
+		r.pos = len(byteOrderMark)
+	}
 }
 
 // Equal tells whether two documents have the same canonical form. Equal bytes of a valid document are; a document

@@ -21,19 +21,25 @@ func Digest(p Profile, src []byte) (Sum, error) { return DigestForm(src, Form{Pr
 
 // DigestForm is Digest for a form with choices of its own; errors as AppendForm.
 func DigestForm(src []byte, f Form) (Sum, error) {
+	sum, _, err := Measure(src, f)
+	return sum, err
+}
+
+// Measure is DigestForm and tells also how many canonical bytes there are.
+func Measure(src []byte, f Form) (sum Sum, length int, err error) {
 	if f.Profile == Raw {
-		return sha256.Sum256(src), nil
+		return sha256.Sum256(src), len(src), nil
 	}
 	room := rooms.Get().(*[]byte)
 	out, err := AppendForm(slices.Grow((*room)[:0], len(src)+len(src)/16), src, f)
-	sum := sha256.Sum256(out)
+	sum = sha256.Sum256(out)
 	if *room = out; cap(out) <= maxRoom {
 		rooms.Put(room)
 	}
 	if err != nil {
-		return Sum{}, err
+		return Sum{}, 0, err
 	}
-	return sum, nil
+	return sum, len(out), nil
 }
 
 // rooms keeps the canonical bytes' room from one digest for the next: fresh memory of that size costs a fifth of the time.

@@ -152,6 +152,7 @@ func (r *Reader) closeObject(base, start int) *Error {
 		order := r.sorted(members)
 		if r.form.Profile.lenient() {
 			order = r.lastWins(members, order)
+			r.replaced = len(order) < len(members)
 		} else if err := r.unique(members, order); err != nil {
 			return err
 		}

@@ -54,6 +54,8 @@ type Reader struct {
 	parts   []byte   // scratch of permute
 	late    []late   // errors that a lenient profile finds on writing
 
+	replaced bool // the object closed last held a name twice, under a lenient profile
+
 	// First room for members and order: most documents are small, and then need no other memory.
 	fewMembers [10]member
 	fewOrder   [10]int32

@@ -111,9 +111,9 @@ func appendUnit(dst []byte, unit rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[unit>>12&0xF], hexDigits[unit>>8&0xF], hexDigits[unit>>4&0xF], hexDigits[unit&0xF])
 }
 
-// quoteASCII appends the string literal of the gateway's form: everything outside U+0020 to U+007E is escaped, runes
-// beyond U+FFFF as a surrogate pair, surrogates that stand alone as they are.
-func quoteASCII(dst, text []byte) []byte {
+// QuoteASCII appends the string literal of the gateway's form (C2, dbl): everything outside U+0020 to U+007E is escaped,
+// runes beyond U+FFFF as a surrogate pair, surrogates that stand alone (as Value.Text gives them) as they are.
+func QuoteASCII(dst, text []byte) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -155,7 +155,7 @@ func (r *Reader) writeString(start int, t traits) {
 	}
 	switch {
 	case profile == DBL:
-		r.out = quoteASCII(r.out, text)
+		r.out = QuoteASCII(r.out, text)
 	case profile == JSONv1 && t&wide != 0:
 		r.out = Quote(r.out, NFC(text))
 	default:

@@ -89,3 +89,63 @@ func TestSortedKeysAreBytewise(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// C2: a document is read as its producer reads it.
+func TestParseAsReadsAsTheProducerDoes(t *testing.T) {
+	many := `{"n0":0,"n1":1,"n2":2,"n3":3,"n4":4,"n5":5,"n6":6,"n7":7,"n8":8,"n9":9,"na":10,"nb":11,"nc":12,"nd":13,"ne":14,"nf":15,"n0":16}`
+	tests := []struct {
+		name, src string
+		profile   canon.Profile
+		want      string // names, kinds and raw values in order; or the code of the error
+	}{
+		{"last duplicate at the first place", `{"a":1,"b":2,"a":{"c":3,"c":4}}`, canon.DBL, `[a object {"c":3,"c":4}] [b number 2]`},
+		{"names as they are", "{\"e\u0301\":1,\"\u00e9\":2}", canon.DBL, "[e\u0301 number 1] [\u00e9 number 2]"},
+		{"tokens that are no numbers", `{"a":NaN,"b":Infinity,"c":-Infinity}`, canon.DBL, "[a number NaN] [b number Infinity] [c number -Infinity]"},
+		{"a lone surrogate", `{"\ud800":"\udc00"}`, canon.DBL, "[\xed\xa0\x80 string \"\\udc00\"]"},
+		{"a byte order mark", "\ufeff{}", canon.PySorted, ""},
+		{"a byte order mark under dbl", "\ufeff{}", canon.DBL, canon.CodeInvalidJSON},
+		{"a duplicate under json-v1", `{"a":1,"a":2}`, canon.JSONv1, canon.CodeDuplicateKey},
+		{"text after the end", `{} {}`, canon.DBL, canon.CodeInvalidJSON},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v, err := canon.ParseAs(tt.profile, []byte(tt.src))
+			if err != nil {
+				if got := codeOf(t, err); got != tt.want {
+					t.Errorf("%s, want %s", got, tt.want)
+				}
+				return
+			}
+			var got []string
+			for _, m := range v.Members() {
+				got = append(got, "["+m.Name+" "+m.Value.Kind().String()+" "+string(m.Value.Raw())+"]")
+			}
+			if text := strings.Join(got, " "); text != tt.want {
+				t.Errorf("%q, want %q", text, tt.want)
+			}
+		})
+	}
+	v, err := canon.ParseAs(canon.DBL, []byte(many))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := v.Members()[0]; len(v.Members()) != 16 || first.Name != "n0" || string(first.Value.Raw()) != "16" {
+		t.Errorf("of many members: %d, the first %s %s", len(v.Members()), first.Name, first.Value.Raw())
+	}
+}
+
+func TestValueTextResolvesEscapes(t *testing.T) {
+	v, err := canon.ParseAs(canon.DBL, []byte(`["plain","a\u00e9\ud83d\ude00\ud800x\n",1]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"plain", "a\u00e9\U0001f600\xed\xa0\x80x\n", ""}
+	for i, e := range v.Elements() {
+		if got, ok := e.Text(); got != want[i] || ok != (i < 2) {
+			t.Errorf("element %d: %q, %t", i, got, ok)
+		}
+	}
+	if got := string(canon.QuoteASCII(nil, []byte(want[1]))); got != `"a\u00e9\ud83d\ude00\ud800x\n"` {
+		t.Errorf("written again: %s", got)
+	}
+}

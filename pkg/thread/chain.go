@@ -1,0 +1,25 @@
+package thread
+
+import (
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+)
+
+// ChainSeed stands before the first event of both chains: `sha256:` and 64 zeros.
+var ChainSeed = "sha256:" + strings.Repeat("0", 64)
+
+// NextVDigest gives the chain value after the event at index, whose stored digest is given with its prefix. prev is the
+// value before it, ChainSeed for the first. The result is bare hex. It covers stored digests only: a payload that was
+// changed does not show here.
+func NextVDigest(prev string, index int, digest string) string {
+	var o object
+	o.text("digest", digest)
+	o.integer("index", index)
+	o.text("prev", prev)
+	sum, err := canon.Digest(canon.DBL, o.bytes())
+	if err != nil {
+		return "" // texts and an integer always have a form, unless a text is no UTF-8; then no stored value can be equal
+	}
+	return sum.Hex()
+}

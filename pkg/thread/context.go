@@ -1,0 +1,259 @@
+package thread
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+)
+
+// ContextDigest computes the digest over context_spec and assembled_context as a DECISION stores them (X3). The error is an
+// *Error with CodeInvalidContext, a float's code, or CodeUnverifiable.
+func ContextDigest(spec, assembled canon.Value) (Digest, error) {
+	return contextForm(spec, assembled, gatewayForm)
+}
+
+// contextMask says what a form of the context leaves out (X3).
+type contextMask uint8
+
+const (
+	gatewayForm contextMask = iota // nothing: the form that is stored
+	seedForm                       // model_messages are empty
+	maskedForm                     // and the digests of execution-only references are empty
+)
+
+func contextForm(spec, assembled canon.Value, mask contextMask) (Digest, error) {
+	s := contextReader{mask: mask}
+	specText := s.spec(spec)
+	assembledText := s.assembled(assembled)
+	if s.err != nil {
+		return Digest{}, s.err
+	}
+	var o object
+	o.raw("assembled_context", assembledText)
+	o.raw("context_spec", specText)
+	return digestOf(o.bytes())
+}
+
+// contextReader brings a context into its normal form; it keeps the first error. Checks run in the gateway's order.
+type contextReader struct {
+	mask contextMask
+	err  error
+}
+
+func (c *contextReader) fail(pointer, detail string) {
+	if c.err == nil {
+		c.err = fault(CodeInvalidContext, pointer, detail)
+	}
+}
+
+// block gives a member that must be an object.
+func (c *contextReader) block(v canon.Value, name string) canon.Value {
+	block := member(v, name)
+	if block.Kind() != canon.Object {
+		c.fail("/context_spec/"+name, "must be an object")
+	}
+	return block
+}
+
+// required gives the stripped text of a member that must not be blank.
+func (c *contextReader) required(v canon.Value, pointer, name string) string {
+	text, ok := stripped(member(v, name))
+	if !ok {
+		c.fail(pointer+"/"+name, "must be a non-empty string")
+	}
+	return text
+}
+
+// text gives the text of any value.
+func (c *contextReader) text(v canon.Value) string {
+	text, ok := textOf(v)
+	if !ok && c.err == nil {
+		c.err = unverifiableText
+	}
+	return text
+}
+
+func (c *contextReader) spec(spec canon.Value) []byte {
+	identity, intent := c.block(spec, "identity"), c.block(spec, "intent")
+	retrieval, rules := c.block(spec, "retrieval"), c.block(spec, "assembly_rules")
+	declared := c.declared(member(retrieval, "declared_refs"))
+
+	var i object
+	i.text("thread_id", c.required(identity, "/context_spec/identity", "thread_id"))
+	i.text("turn_id", c.required(identity, "/context_spec/identity", "turn_id"))
+	if parent := member(identity, "parent_turn_id"); isAbsent(parent) {
+		i.raw("parent_turn_id", null)
+	} else {
+		i.text("parent_turn_id", c.text(parent))
+	}
+	var n object
+	n.text("intent_type", c.required(intent, "/context_spec/intent", "intent_type"))
+	c.required(intent, "/context_spec/intent", "user_input")
+	n.raw("user_input", rawOrNull(member(intent, "user_input")))
+	var a object
+	a.text("schema_version", c.required(rules, "/context_spec/assembly_rules", "schema_version"))
+	a.text("ordering", c.required(rules, "/context_spec/assembly_rules", "ordering"))
+	var r object
+	r.raw("declared_refs", declared)
+	r.raw("resolved_refs", c.resolved(member(retrieval, "resolved_refs"), "/context_spec/retrieval/resolved_refs"))
+	r.raw("normalization", c.normalization(member(retrieval, "normalization")))
+	if limits := member(rules, "limits"); limits.Kind() == canon.Object {
+		a.raw("limits", limits.Raw())
+	} else if !isAbsent(limits) {
+		c.fail("/context_spec/assembly_rules/limits", "must be an object when there is one")
+	}
+	var o object
+	o.raw("identity", i.bytes())
+	o.raw("intent", n.bytes())
+	o.raw("retrieval", r.bytes())
+	o.raw("assembly_rules", a.bytes())
+	return o.bytes()
+}
+
+func rawOrNull(v canon.Value) []byte {
+	if v.Kind() == canon.Invalid {
+		return null
+	}
+	return v.Raw()
+}
+
+// declared gives the normal form of declared references, sorted by type, id and version.
+func (c *contextReader) declared(v canon.Value) []byte {
+	const pointer = "/context_spec/retrieval/declared_refs"
+	if v.Kind() != canon.Array && !isEmpty(v) {
+		c.fail(pointer, "must be a list")
+	}
+	refs := make([]Ref, 0, len(v.Elements()))
+	for _, e := range v.Elements() {
+		if e.Kind() != canon.Object {
+			c.fail(pointer, "every entry must be an object")
+		}
+		ref := Ref{Type: c.required(e, pointer, "ref_type"), ID: c.required(e, pointer, "ref_id")}
+		if version := member(e, "version"); !isAbsent(version) {
+			ref.Version, ref.HasVersion = c.text(version), true
+		}
+		refs = append(refs, ref)
+	}
+	return declaredList(sortRefs(refs))
+}
+
+// resolvedEntry is one resolved reference in its normal form.
+type resolvedEntry struct {
+	index   []byte // number literal; 0 where absent
+	typ, id string
+	out     []byte
+}
+
+// resolved gives the normal form of resolved references: what is no reference is left out, order never counts.
+func (c *contextReader) resolved(v canon.Value, pointer string) []byte {
+	if !isEmpty(v) && (v.Kind() == canon.Bool || v.Kind() == canon.Number) {
+		c.fail(pointer, "must be a list")
+	}
+	var entries []resolvedEntry
+	for _, e := range v.Elements() {
+		typ, isText := member(e, "ref_type").Text()
+		id, alsoText := member(e, "ref_id").Text()
+		if isText && alsoText {
+			entries = append(entries, c.resolvedEntry(e, strip(typ), strip(id)))
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b resolvedEntry) int {
+		return cmp.Or(canon.CompareNumbers(a.index, b.index), strings.Compare(a.typ, b.typ), strings.Compare(a.id, b.id))
+	})
+	items := make([][]byte, len(entries))
+	for i, e := range entries {
+		items[i] = e.out
+	}
+	return list(items)
+}
+
+func (c *contextReader) resolvedEntry(v canon.Value, typ, id string) resolvedEntry {
+	e := resolvedEntry{index: []byte("0"), typ: typ, id: id}
+	var o object
+	o.text("ref_type", typ)
+	o.text("ref_id", id)
+	if version := member(v, "version"); !isAbsent(version) {
+		o.text("version", c.text(version))
+	}
+	if index := member(v, "event_index"); countsAsInteger(index) {
+		e.index = integerLiteral(index)
+		o.raw("event_index", index.Raw())
+	}
+	admitted, hasAdmitted := member(v, "admitted_for").Text()
+	admitted = strip(admitted)
+	if hasAdmitted {
+		o.text("admitted_for", admitted)
+	}
+	if digest, ok := member(v, "event_digest").Text(); ok {
+		if c.mask == maskedForm && admitted == ExecutionOnly {
+			digest = "" // X3: it changes on every run
+		}
+		o.text("event_digest", strip(digest))
+	}
+	e.out = o.bytes()
+	return e
+}
+
+func (c *contextReader) normalization(v canon.Value) []byte {
+	var o object
+	if v.Kind() != canon.Object {
+		o.raw("applied_rules", list(nil))
+		o.text("boundary_version", "unknown")
+		o.text("config_digest", "unknown")
+		return o.bytes()
+	}
+	o.raw("applied_rules", c.texts(member(v, "applied_rules")))
+	for _, name := range []string{"boundary_version", "config_digest"} {
+		text, ok := member(v, name).Text()
+		if !ok {
+			text = "unknown"
+		}
+		o.text(name, strip(text))
+	}
+	if reason, ok := stripped(member(v, "expansion_reason")); ok {
+		o.text("expansion_reason", reason)
+	}
+	return o.bytes()
+}
+
+// texts gives the stripped texts of a list, sorted; [] for what is no list.
+func (c *contextReader) texts(v canon.Value) []byte {
+	if v.Kind() != canon.Array {
+		return list(nil)
+	}
+	texts, err := sortedTexts(v)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return textList(texts)
+}
+
+func (c *contextReader) assembled(v canon.Value) []byte {
+	if v.Kind() != canon.Object {
+		c.fail("/assembled_context", "must be an object")
+	}
+	var o object
+	messages := member(v, "model_messages")
+	switch {
+	case messages.Kind() != canon.Array && !isAbsent(messages):
+		c.fail("/assembled_context/model_messages", "must be a list")
+	case isAbsent(messages), c.mask != gatewayForm:
+		o.raw("model_messages", list(nil))
+	default:
+		o.raw("model_messages", messages.Raw())
+	}
+	from := member(v, "assembled_from")
+	if from.Kind() != canon.Array && !isEmpty(from) {
+		c.fail("/assembled_context/assembled_from", "must be a list")
+	}
+	o.raw("assembled_from", c.resolved(from, "/assembled_context/assembled_from"))
+	o.raw("normative_input_digests", c.texts(member(v, "normative_input_digests")))
+	if warnings := member(v, "warnings"); warnings.Kind() == canon.Array {
+		o.raw("warnings", warnings.Raw())
+	} else if !isAbsent(warnings) {
+		c.fail("/assembled_context/warnings", "must be a list when there is one")
+	}
+	return o.bytes()
+}

@@ -1,0 +1,174 @@
+// Package thread models a conversation as a stream of events: what its references mean, who may see them, and the digests over them.
+package thread
+
+import "github.com/dmpl/dmpl/pkg/canon"
+
+// Kind is the kind of an event. The zero value is none.
+type Kind string
+
+// The kinds. Other texts are kept as they are: such an event has no digest.
+const (
+	Intent    Kind = "INTENT"    // what was asked: normative (X2)
+	Decision  Kind = "DECISION"  // what the policy said
+	Execution Kind = "EXECUTION" // what the model did: observational (X2)
+	Proof     Kind = "PROOF"     // what was released to the model
+)
+
+// The intent types that the gateway treats in a way of their own.
+const (
+	chatMessage    = "chat.message"
+	artifactHandle = "artifact.handle"
+)
+
+// Event is one row of a stream. Texts may hold lone surrogates, as three bytes each.
+type Event struct {
+	Index           int    // from 0, over the whole store
+	Kind            Kind   // as stored
+	PrevEventDigest string // the digest of the event before it, ChainSeed for the first
+	Lane            string
+	ThreadID        string
+	TurnID          string
+	ParentTurnID    string // empty where HasParent is false
+	HasParent       bool   // parent_turn_id is there and not null
+	Actor           string
+	IntentType      string
+	StreamID        string
+	CorrelationID   string
+	Payload         []byte // JSON as stored; floats keep their text
+	Digest          string // as stored, with prefix
+	CanonLen        int    // bytes, as stored
+}
+
+// ParseEvent gives the event of a snapshot. Missing texts are empty and unknown members are left out. The error is an
+// *Error with CodeInvalidEvent and a pointer into v.
+func ParseEvent(v canon.Value) (Event, error) {
+	if v.Kind() != canon.Object {
+		return Event{}, fault(CodeInvalidEvent, "", "an event is an object, not "+v.Kind().String())
+	}
+	var e Event
+	var kind string
+	texts := []struct {
+		name   string
+		target *string
+	}{
+		{"kind", &kind},
+		{"prev_event_digest", &e.PrevEventDigest},
+		{"lane", &e.Lane},
+		{"thread_id", &e.ThreadID},
+		{"turn_id", &e.TurnID},
+		{"parent_turn_id", &e.ParentTurnID},
+		{"actor", &e.Actor},
+		{"intent_type", &e.IntentType},
+		{"stream_id", &e.StreamID},
+		{"correlation_id", &e.CorrelationID},
+		{"digest", &e.Digest},
+	}
+	for _, t := range texts {
+		field := member(v, t.name)
+		text, ok := field.Text()
+		if !ok && !isAbsent(field) {
+			return Event{}, fault(CodeInvalidEvent, "/"+t.name, "expected a string, found "+field.Kind().String())
+		}
+		*t.target = text
+	}
+	e.Kind, e.HasParent = Kind(kind), !isAbsent(member(v, "parent_turn_id"))
+	var err error
+	if e.Index, err = integerOf(v, "index"); err != nil {
+		return Event{}, err
+	}
+	if e.CanonLen, err = integerOf(v, "canon_len"); err != nil {
+		return Event{}, err
+	}
+	e.Payload = member(v, "payload").Raw()
+	return e, nil
+}
+
+func integerOf(v canon.Value, name string) (int, error) {
+	n, ok := canon.Integer(member(v, name).Raw())
+	if !ok || int64(int(n)) != n {
+		return 0, fault(CodeInvalidEvent, "/"+name, "expected an integer")
+	}
+	return int(n), nil
+}
+
+// timingKeys are left out of a trace before it is digested, at any depth.
+var timingKeys = map[string]bool{
+	"runtime_ms": true, "duration_ms": true, "latency_ms": true, "timing_ms": true,
+	"perf_ms": true, "runtime_ns": true, "duration_ns": true, "latency_ns": true,
+}
+
+// EventDigest computes the digest of an event. It covers kind, correlation id and payload, for a DECISION the decision
+// alone, and no other column. The error is an *Error: an unknown kind, an empty correlation id, a float, a trace whose
+// own digest is wrong.
+func EventDigest(kind Kind, correlationID string, payload canon.Value) (Digest, error) {
+	switch kind {
+	case Decision:
+		return decisionEventDigest(payload)
+	case Intent, Execution, Proof:
+	default:
+		return Digest{}, fault(CodeInvalidEvent, "/kind", "not one of INTENT, DECISION, EXECUTION, PROOF")
+	}
+	if correlationID == "" {
+		return Digest{}, fault(CodeInvalidEvent, "/correlation_id", "must be a non-empty string")
+	}
+	if payload.Kind() != canon.Object {
+		return Digest{}, fault(CodeInvalidEvent, "/payload", "must be an object")
+	}
+	data := without(payload, "_obs")
+	if kind == Execution {
+		// The trace counts here, and only here, as far as floats go.
+		if _, err := digestOf(data); err != nil {
+			return Digest{}, err
+		}
+		if err := CheckTrace(payload); err != nil {
+			return Digest{}, err
+		}
+		data = without(payload, "_obs", "trace")
+	}
+	var o object
+	o.text("correlation_id", correlationID)
+	o.text("event_kind", string(kind))
+	o.raw("data", data)
+	return digestOf(o.bytes())
+}
+
+// CheckTrace holds the trace of an EXECUTION payload to its trace_digest. The error is an *Error.
+func CheckTrace(payload canon.Value) error {
+	stated, _ := member(payload, "trace_digest").Text()
+	if stated == "" {
+		return fault(CodeInvalidTrace, "/payload/trace_digest", "must be a non-empty string")
+	}
+	trace := member(payload, "trace")
+	if trace.Kind() != canon.Object {
+		return fault(CodeInvalidTrace, "/payload/trace", "must be an object")
+	}
+	d, err := digestOf(withoutTiming(trace))
+	if err != nil {
+		return err
+	}
+	if d.Sum.Hex() != stated {
+		return fault(CodeInvalidTrace, "/payload/trace_digest", "the trace gives "+d.Sum.Hex())
+	}
+	return nil
+}
+
+// withoutTiming gives a value without timing keys.
+func withoutTiming(v canon.Value) []byte {
+	switch v.Kind() {
+	case canon.Object:
+		var o object
+		for _, m := range v.Members() {
+			if !timingKeys[m.Name] {
+				o.raw(m.Name, withoutTiming(m.Value))
+			}
+		}
+		return o.bytes()
+	case canon.Array:
+		items := make([][]byte, len(v.Elements()))
+		for i, e := range v.Elements() {
+			items[i] = withoutTiming(e)
+		}
+		return list(items)
+	}
+	return v.Raw()
+}
