@@ -9,6 +9,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread"
 )
 
 // Name is the dialect's name.
@@ -55,14 +56,15 @@ func (s *Stream) Payload(position int) ([]byte, error) { return s.content.payloa
 func (s *Stream) Close() error { return s.content.close() }
 
 // Read reads the stream at path, or stdin for "-", and calls each for every event in stored order: of a snapshot its array,
-// of a trail idx ascending. What the input is, its content says; gzip is recognised by its magic bytes (C1). An event holds at
+// of a trail idx ascending, its index max(0, idx-1). The types of an event are right and its payload is one object, strict by C1
+// but for lone surrogates; nothing else has been checked. The payload is valid during the call only. What the input is, its content says; gzip is recognised by its magic bytes (C1). An event holds at
 // most 64 MiB; the stream has no limit.
 //
 // The input is only read: a trail is opened as immutable where no write-ahead log lies beside it, else both files are copied
 // into a private temporary folder and read there. Standard input and what gzip holds are spooled to a private temporary file.
 //
 // An error is a [dialect.Problem], or what each returned; no stream is open then.
-func Read(path string, o dialect.Options, each func(Event) error) (*Stream, error) {
+func Read(path string, o dialect.Options, each func(thread.Event) error) (*Stream, error) {
 	source, err := open(path, o)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,7 @@ func Read(path string, o dialect.Options, each func(Event) error) (*Stream, erro
 	return s, nil
 }
 
-func readContent(source *source, o dialect.Options, each func(Event) error) (*Stream, error) {
+func readContent(source *source, o dialect.Options, each func(thread.Event) error) (*Stream, error) {
 	head, err := source.head()
 	if err != nil {
 		return nil, err

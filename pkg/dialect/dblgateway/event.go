@@ -7,38 +7,18 @@ import (
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread"
 )
-
-// Event is one event of a stream as it is stored (dbl-gateway.md §2). Its types are right; nothing else has been checked.
-type Event struct {
-	Index           int // as stated; of a trail: max(0, idx-1)
-	Kind            string
-	PrevEventDigest string
-	Lane            string
-	ThreadID        string
-	TurnID          string
-	ParentTurnID    string // "" where HasParent is false
-	HasParent       bool   // parent_turn_id is not null
-	Actor           string
-	IntentType      string
-	StreamID        string
-	CorrelationID   string
-	Payload         []byte // one JSON object as stored, by C1 but for lone surrogates; valid during the call only
-	Digest          string // with its prefix
-	CanonLen        int    // bytes
-}
-
-const kindDecision = "DECISION"
 
 // textNames are the members that are text, and the columns of a trail under the same names.
 var textNames = []string{
 	"kind", "prev_event_digest", "lane", "thread_id", "turn_id", "actor", "intent_type", "stream_id", "correlation_id", "digest",
 }
 
-// texts are the fields of textNames.
-func (e *Event) texts() []*string {
+// textFields are the fields of textNames.
+func textFields(e *thread.Event) []*string {
 	return []*string{
-		&e.Kind, &e.PrevEventDigest, &e.Lane, &e.ThreadID, &e.TurnID, &e.Actor, &e.IntentType, &e.StreamID, &e.CorrelationID, &e.Digest,
+		(*string)(&e.Kind), &e.PrevEventDigest, &e.Lane, &e.ThreadID, &e.TurnID, &e.Actor, &e.IntentType, &e.StreamID, &e.CorrelationID, &e.Digest,
 	}
 }
 
@@ -104,9 +84,9 @@ func (f typeFault) problem(path, pointer string) *dialect.Problem {
 }
 
 // event gives the event of the literals in doc, the document as it stands. Errors are [canon.Error] and typeFault.
-func (m *members) event(doc []byte) (Event, error) {
-	var e Event
-	for i, field := range e.texts() {
+func (m *members) event(doc []byte) (thread.Event, error) {
+	var e thread.Event
+	for i, field := range textFields(&e) {
 		if err := readText(doc, m.texts[i], textNames[i], field); err != nil {
 			return e, err
 		}
@@ -152,11 +132,12 @@ func readText(doc []byte, span canon.Span, name string, field *string) error {
 	if raw[0] != '"' {
 		return typeFault{finding.ShapeType, "/" + name, name + " is no text"}
 	}
-	text, err := canon.Text(raw)
+	// Strictness was seen to before; what is left are lone surrogates, kept as thread.Event has them.
+	value, err := canon.ParseAs(canon.DBL, raw)
 	if err != nil {
 		return shifted(err, span.Start, "/"+name)
 	}
-	*field = string(text)
+	*field, _ = value.Text()
 	return nil
 }
 
@@ -178,10 +159,10 @@ func readCount(raw []byte, name string) (int, error) {
 func isNumber(first byte) bool { return first == '-' || first >= '0' && first <= '9' }
 
 // authority holds is_authoritative, which is another word for the kind and enters no digest (dbl-gateway.md §2).
-func (m *members) authority(doc []byte, e Event, pointer string) []finding.Finding {
+func (m *members) authority(doc []byte, e thread.Event, pointer string) []finding.Finding {
 	stated := string(literal(doc, m.decisional))
 	want := "false"
-	if e.Kind == kindDecision {
+	if e.Kind == thread.Decision {
 		want = "true"
 	}
 	if stated == want || stated == "" {

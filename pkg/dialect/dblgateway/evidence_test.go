@@ -16,6 +16,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread"
 )
 
 // listing gives every file of a folder with mode, modification time and digest.
@@ -213,11 +214,11 @@ func TestColumnsAreFoundByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, events := read(t, path, dialect.Options{})
-	want := dblgateway.Event{
+	want := thread.Event{
 		Kind: "INTENT", PrevEventDigest: "p", Lane: "l", ThreadID: "th", TurnID: "tu", Actor: "a", IntentType: "i", StreamID: "s",
 		CorrelationID: "c", Payload: []byte(`{"a":1}`), Digest: "d", CanonLen: 7,
 	}
-	sameEvents(t, []dblgateway.Event{want}, events)
+	sameEvents(t, []thread.Event{want}, events)
 }
 
 // Rows that are committed while the trail is read are in it or not; what is in it is a beginning of the stream.

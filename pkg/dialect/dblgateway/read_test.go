@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread"
 )
 
 const (
@@ -32,7 +34,7 @@ func vectorFolder(t *testing.T, name string) (string, bool) {
 }
 
 // read reads a whole stream and keeps its events.
-func read(t *testing.T, path string, o dialect.Options) (*dblgateway.Stream, []dblgateway.Event) {
+func read(t *testing.T, path string, o dialect.Options) (*dblgateway.Stream, []thread.Event) {
 	t.Helper()
 	s, events, err := tryRead(path, o)
 	if err != nil {
@@ -46,9 +48,9 @@ func read(t *testing.T, path string, o dialect.Options) (*dblgateway.Stream, []d
 	return s, events
 }
 
-func tryRead(path string, o dialect.Options) (*dblgateway.Stream, []dblgateway.Event, error) {
-	var events []dblgateway.Event
-	s, err := dblgateway.Read(path, o, func(e dblgateway.Event) error {
+func tryRead(path string, o dialect.Options) (*dblgateway.Stream, []thread.Event, error) {
+	var events []thread.Event
+	s, err := dblgateway.Read(path, o, func(e thread.Event) error {
 		e.Payload = bytes.Clone(e.Payload)
 		events = append(events, e)
 		return nil
@@ -57,7 +59,7 @@ func tryRead(path string, o dialect.Options) (*dblgateway.Stream, []dblgateway.E
 }
 
 // sameEvents holds two lists of events to each other. Payloads are equal as values: a snapshot is UTF-8, a trail ASCII.
-func sameEvents(t *testing.T, a, b []dblgateway.Event) {
+func sameEvents(t *testing.T, a, b []thread.Event) {
 	t.Helper()
 	if len(a) != len(b) {
 		t.Fatalf("%d events against %d", len(a), len(b))
@@ -68,24 +70,10 @@ func sameEvents(t *testing.T, a, b []dblgateway.Event) {
 		}
 		x, y := a[i], b[i]
 		x.Payload, y.Payload = nil, nil
-		if !equalButPayload(x, y) {
+		if !reflect.DeepEqual(x, y) {
 			t.Errorf("event %d:\n%+v\n%+v", i, x, y)
 		}
 	}
-}
-
-func equalButPayload(a, b dblgateway.Event) bool {
-	type columns struct {
-		index, canonLen                                int
-		kind, prev, lane, thread, turn, parent         string
-		hasParent                                      bool
-		actor, intentType, stream, correlation, digest string
-	}
-	of := func(e dblgateway.Event) columns {
-		return columns{e.Index, e.CanonLen, e.Kind, e.PrevEventDigest, e.Lane, e.ThreadID, e.TurnID, e.ParentTurnID, e.HasParent,
-			e.Actor, e.IntentType, e.StreamID, e.CorrelationID, e.Digest}
-	}
-	return of(a) == of(b)
 }
 
 // samePayload compares under py-sorted, which keeps floats and normalises no text; it has no form for lone surrogates.
@@ -188,12 +176,12 @@ func TestEventHasEveryMember(t *testing.T) {
 			t.Errorf("%s: payload %s", name, e.Payload)
 		}
 		e.Payload = nil
-		want := dblgateway.Event{
+		want := thread.Event{
 			Index: 0, Kind: "INTENT", PrevEventDigest: "sha256:" + strings.Repeat("0", 64), Lane: "user_chat", ThreadID: "thread-alpha",
 			TurnID: "turn-1", Actor: "user", IntentType: "chat.message", StreamID: "default", CorrelationID: "corr-1",
 			Digest: "sha256:e165b22f68e4a21ed6af63327d90b538442992f5926cde856048d0b08de786aa", CanonLen: 555,
 		}
-		if !equalButPayload(e, want) {
+		if !reflect.DeepEqual(e, want) {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if next := events[4]; !next.HasParent || next.ParentTurnID == "" || next.Index != 4 {

@@ -10,6 +10,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread"
 )
 
 // maxMembers is the most members that a snapshot may have besides its events; the gateway writes four.
@@ -19,7 +20,7 @@ const maxMembers = 1000
 type snapshot struct {
 	*source
 	scan   *scanner
-	each   func(Event) error
+	each   func(thread.Event) error
 	stream *Stream
 	limit  *int64
 	names  []string
@@ -35,7 +36,7 @@ type place struct {
 	size  int32
 }
 
-func readSnapshot(src *source, each func(Event) error) (*Stream, error) {
+func readSnapshot(src *source, each func(thread.Event) error) (*Stream, error) {
 	size, err := src.file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, dialect.Unreadable(src.path, err)

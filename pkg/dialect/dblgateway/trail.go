@@ -18,6 +18,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread"
 )
 
 // sqliteMagic begins every SQLite file.
@@ -34,13 +35,13 @@ type trail struct {
 	*store
 	db     *sql.DB
 	conn   *sql.Conn
-	each   func(Event) error
+	each   func(thread.Event) error
 	stream *Stream
 	idx    []int64 // by position
 	lone   tolerance
 }
 
-func readTrail(src *source, o dialect.Options, each func(Event) error) (*Stream, error) {
+func readTrail(src *source, o dialect.Options, each func(thread.Event) error) (*Stream, error) {
 	store, err := openStore(src, o)
 	if err != nil {
 		return nil, err
@@ -229,7 +230,7 @@ func (t *trail) row(values []any) error {
 }
 
 // eventOf gives the event of a row whose values are in the order of otherColumns and textNames.
-func eventOf(values []any) (idx int64, e Event, err error) {
+func eventOf(values []any) (idx int64, e thread.Event, err error) {
 	if idx, err = integerOf(values[0], "idx"); err != nil {
 		return idx, e, err
 	}
@@ -237,7 +238,7 @@ func eventOf(values []any) (idx int64, e Event, err error) {
 	if int64(e.Index) != max(0, idx-1) {
 		return idx, e, typeFault{finding.ShapeRange, "/index", fmt.Sprintf("idx is %d, more than this machine counts", idx)}
 	}
-	for i, field := range e.texts() {
+	for i, field := range textFields(&e) {
 		if *field, err = textOf(values[len(otherColumns)+i], textNames[i]); err != nil {
 			return idx, e, err
 		}
