@@ -1,6 +1,7 @@
 package dblgateway
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -132,7 +133,12 @@ func readText(doc []byte, span canon.Span, name string, field *string) error {
 	if raw[0] != '"' {
 		return typeFault{finding.ShapeType, "/" + name, name + " is no text"}
 	}
-	// Strictness was seen to before; what is left are lone surrogates, kept as thread.Event has them.
+	// The document was read strictly before: what has no escape is text as it stands, and what is left to decide are lone
+	// surrogates, kept as thread.Event has them.
+	if bytes.IndexByte(raw, '\\') < 0 {
+		*field = string(raw[1 : len(raw)-1])
+		return nil
+	}
 	value, err := canon.ParseAs(canon.DBL, raw)
 	if err != nil {
 		return shifted(err, span.Start, "/"+name)

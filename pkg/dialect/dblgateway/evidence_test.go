@@ -172,6 +172,18 @@ func TestLogIsPartOfTheTrail(t *testing.T) {
 	}
 }
 
+func TestCopyThatCannotBeMadeIsAProblem(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "live.sqlite")
+	layLive(t, path)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	for _, o := range []struct{ path, stdin string }{{path, ""}, {"-", "{}"}} {
+		_, _, err := tryRead(o.path, dialect.Options{Stdin: strings.NewReader(o.stdin)})
+		if p := wantProblem(t, err, finding.InputUnreadable, o.path); strings.Contains(p.Detail, os.TempDir()) || !strings.Contains(p.Detail, "temporary copy") {
+			t.Errorf("detail %q", p.Detail)
+		}
+	}
+}
+
 // A store without its log is no trail: the report must not say that it is empty.
 func TestLogThatIsMissingIsNoEmptyTrail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.sqlite")

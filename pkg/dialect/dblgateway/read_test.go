@@ -337,7 +337,7 @@ func gzipped(t *testing.T, data []byte) []byte {
 	return b.Bytes()
 }
 
-func gunzipped(t *testing.T, path string) []byte {
+func gunzipped(t testing.TB, path string) []byte {
 	t.Helper()
 	s, err := dialect.Open(path, nil)
 	if err != nil {

@@ -196,6 +196,7 @@ func (s *snapshot) readEvent(position int) error {
 
 // conclude says what the snapshot is, now that all of it has been read.
 func (s *snapshot) conclude() {
+	s.scan, s.names = nil, nil // what follows are payloads at known places
 	st := s.stream
 	st.Count = len(s.places)
 	for _, m := range []struct {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -91,13 +92,23 @@ func (s *source) spoolStdin(o dialect.Options) error {
 func (s *source) spoolFrom(stream io.Reader) error {
 	file, err := os.CreateTemp("", "dmpl-spool-")
 	if err != nil {
-		return dialect.Unreadable(s.path, err)
+		return noTemporary(s.path, err)
 	}
 	s.file, s.spool = file, file.Name()
 	if _, err := io.Copy(file, stream); err != nil {
 		return asProblem(s.path, err)
 	}
 	return nil
+}
+
+// noTemporary is the problem of an input that has to be copied and cannot be. It does not name the place of the copy: a report
+// says the same on every machine (Z4).
+func noTemporary(path string, err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return problem(finding.InputUnreadable, path, "needs a temporary copy, which cannot be made: "+err.Error())
 }
 
 // asProblem keeps a problem that a stream gave and makes one of any other error.

@@ -74,7 +74,7 @@ func (s *store) prepare(o dialect.Options) (done bool, err error) {
 	}
 	original := s.file
 	if s.dir, err = os.MkdirTemp("", "dmpl-trail-"); err != nil {
-		return false, err
+		return false, noTemporary(s.path, err)
 	}
 	duplicate := filepath.Join(s.dir, "trail.sqlite")
 	inputs := s.inputs[:0:0]
@@ -193,6 +193,3 @@ func logHead(name string) ([]byte, error) {
 func (a stamp) equal(b stamp) bool {
 	return a.size == b.size && a.modified.Equal(b.modified) && bytes.Equal(a.heads, b.heads)
 }
-
-// trimSpace takes JSON's white space from both ends.
-func trimSpace(text []byte) []byte { return bytes.Trim(text, " \t\r\n") }
