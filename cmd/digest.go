@@ -19,6 +19,7 @@ func (a *App) digestCommand() *cobra.Command {
   dmpl digest output-shape structure.json`,
 	}
 	c.AddCommand(a.canonicalDigestCommand(), a.shapeDigestCommand())
+	c.AddCommand(a.threadDigestCommands()...)
 	return c
 }
 

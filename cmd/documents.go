@@ -15,10 +15,18 @@ import (
 type documentOptions struct {
 	jsonl bool
 	limit byteCount
+	fault fault // nil where a document without a result prints nothing, and a line `error: CODE`
 }
 
+// fault appends what a command prints in place of a result.
+type fault func(dst []byte, reason *canon.Error) []byte
+
 func (o *documentOptions) bind(c *cobra.Command) {
-	c.Flags().BoolVar(&o.jsonl, "jsonl", false, "each line is a document; print a line for each (error: CODE for a bad one)")
+	instead := "error: CODE for a bad one"
+	if o.fault != nil {
+		instead = "an object with error for a bad one"
+	}
+	c.Flags().BoolVar(&o.jsonl, "jsonl", false, "each line is a document; print a line for each ("+instead+")")
 	addDocumentLimit(c, &o.limit)
 }
 
@@ -44,9 +52,9 @@ func (a *App) documents(path string, o documentOptions, render rendering) error 
 	out := bufio.NewWriterSize(a.Out, 64<<10)
 	var err error
 	if o.jsonl {
-		err = a.eachLine(out, path, min(int64(o.limit), canon.MaxLine), render)
+		err = a.eachLine(out, path, o, render)
 	} else {
-		err = a.oneDocument(out, path, int64(o.limit), render)
+		err = a.oneDocument(out, path, o, render)
 	}
 	// What was found before an error is printed, whatever the error.
 	if failed := out.Flush(); failed != nil {
@@ -55,20 +63,23 @@ func (a *App) documents(path string, o documentOptions, render rendering) error 
 	return err
 }
 
-func (a *App) oneDocument(out *bufio.Writer, path string, limit int64, render rendering) error {
-	file, err := dialect.ReadFile(path, a.In, limit)
+func (a *App) oneDocument(out *bufio.Writer, path string, o documentOptions, render rendering) error {
+	file, err := dialect.ReadFile(path, a.In, int64(o.limit))
 	if err != nil {
 		return err
 	}
 	collectNormally(len(file.Data))
 	text, err := render(nil, file.Data)
-	if err != nil {
+	var bad *canon.Error
+	if errors.As(err, &bad) && o.fault != nil {
+		text = append(o.fault(nil, bad), '\n')
+	} else if err != nil {
 		return located(path, err)
 	}
 	if _, err := out.Write(text); err != nil {
 		return outputError{err}
 	}
-	return nil
+	return located(path, err)
 }
 
 // located joins the path to an error about the bytes in it.

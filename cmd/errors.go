@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func failureOfProblem(p dialect.Problem) failure {
 	return failure{
 		code:    finding.ExitTrouble,
 		message: fmt.Sprintf("%s (%s)", p.Error(), p.Code),
-		hint:    finding.Lookup(p.Code).Action,
+		hint:    cmp.Or(finding.Lookup(p.Code).Action, "The help of the command names the members that it reads."),
 	}
 }
 

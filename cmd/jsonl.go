@@ -12,7 +12,11 @@ import (
 )
 
 // eachLine prints a line for each line of the file, in bounded memory; the error at the end tells of the bad ones.
-func (a *App) eachLine(out *bufio.Writer, path string, limit int64, render rendering) error {
+func (a *App) eachLine(out *bufio.Writer, path string, o documentOptions, render rendering) error {
+	instead := o.fault
+	if instead == nil {
+		instead = printCode
+	}
 	in, err := dialect.Open(path, a.In)
 	if err != nil {
 		return err
@@ -20,11 +24,11 @@ func (a *App) eachLine(out *bufio.Writer, path string, limit int64, render rende
 	defer in.Close()
 	var bad badLines
 	var text []byte
-	err = canon.Lines(in, int(limit), func(line int, data []byte) error {
+	err = canon.Lines(in, int(min(int64(o.limit), canon.MaxLine)), func(line int, data []byte) error {
 		bad.lines = line
 		var failed error
 		if text, failed = renderLine(text[:0], data, render); failed != nil {
-			text = append(text[:0], "error: "+bad.note(line, failed)...)
+			text = instead(text[:0], bad.note(line, failed))
 		}
 		if _, err := out.Write(append(text, '\n')); err != nil {
 			return outputError{err}
@@ -36,6 +40,9 @@ func (a *App) eachLine(out *bufio.Writer, path string, limit int64, render rende
 	}
 	return bad.err(path)
 }
+
+// printCode is the fault of commands whose results are no JSON documents.
+func printCode(dst []byte, reason *canon.Error) []byte { return append(dst, "error: "+reason.Code...) }
 
 // renderLine refuses an empty line under every profile: it is no document.
 func renderLine(dst, data []byte, render rendering) ([]byte, error) {
@@ -52,8 +59,8 @@ type badLines struct {
 	firstLine  int
 }
 
-// note counts a bad line and gives its reason code.
-func (b *badLines) note(line int, err error) string {
+// note counts a bad line and gives its reason.
+func (b *badLines) note(line int, err error) *canon.Error {
 	var reason *canon.Error
 	if !errors.As(err, &reason) {
 		reason = &canon.Error{Code: string(finding.CanonInvalidJSON), Detail: err.Error()}
@@ -62,7 +69,7 @@ func (b *badLines) note(line int, err error) string {
 		b.first, b.firstLine = reason, line
 	}
 	b.bad++
-	return reason.Code
+	return reason
 }
 
 func (b *badLines) err(path string) error {

@@ -71,6 +71,7 @@ func (a *App) commands() []*cobra.Command {
 		a.diffCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
+		a.stepCommand(),
 		a.explainCommand(),
 		a.versionCommand(),
 	}

@@ -81,9 +81,7 @@ func ParseConfig(v canon.Value) (Config, error) {
 		HandleMode:         "metadata_only",
 	}
 	if member(context, "handle_content_fetch").Kind() == canon.Object {
-		const pointer = "/context/handle_content_fetch/"
-		c.FetchHandles = r.flag(pointer+"allow_handle_content_fetch", false)
-		c.HandleMode = r.word(pointer+"high_risk_context_admit_mode", c.HandleMode, "disabled", "metadata_only", "model_context")
+		r.handles(&c)
 	}
 	c.Rules = r.rules()
 	enabled, _ := v.At("/normalization/conditional_rules/EXPAND_THREAD_HISTORY/enabled")
@@ -96,8 +94,17 @@ func ParseConfig(v canon.Value) (Config, error) {
 	return c, err
 }
 
-// ten is the default of expand_last_n.
-var ten, _ = canon.Parse([]byte("10"))
+// The defaults of integers.
+var (
+	ten          = number("10")
+	fetchTimeout = number("1500")   // milliseconds
+	fetchBytes   = number("512000") // bytes
+)
+
+func number(literal string) canon.Value {
+	v, _ := canon.Parse([]byte(literal)) // a literal of this file
+	return v
+}
 
 // configReader reads members of a configuration; it keeps the first error.
 type configReader struct {
@@ -150,23 +157,43 @@ func (r *configReader) word(pointer, absent string, allowed ...string) string {
 	return word
 }
 
+// handles reads what concerns the fetching of handles. Where they are fetched from counts in the digest only, and must be
+// of the right type all the same.
+func (r *configReader) handles(c *Config) {
+	const pointer = "/context/handle_content_fetch/"
+	c.FetchHandles = r.flag(pointer+"allow_handle_content_fetch", false)
+	c.HandleMode = r.word(pointer+"high_risk_context_admit_mode", c.HandleMode, "disabled", "metadata_only", "model_context")
+	for _, name := range []string{"workbench_resolver_url", "workbench_auth_bearer_token"} {
+		if v, _ := r.root.At(pointer + name); v.Kind() != canon.String && !isAbsent(v) {
+			r.fail(pointer+name, "must be a string when there is one")
+		}
+	}
+	r.atLeast(pointer+"workbench_fetch_timeout_ms", fetchTimeout, 100)
+	r.atLeast(pointer+"workbench_max_bytes", fetchBytes, 1024)
+	r.texts(pointer + "workbench_admit_kinds")
+}
+
 func (r *configReader) rules() []string {
 	normalization, ok := r.root.Get("normalization")
 	if ok && normalization.Kind() != canon.Object {
 		r.fail("/normalization", "must be an object")
 	}
-	const pointer = "/normalization/rules"
+	return r.texts("/normalization/rules")
+}
+
+// texts gives a list of strings; none where it is absent.
+func (r *configReader) texts(pointer string) []string {
 	v, ok := r.root.At(pointer)
 	if ok && v.Kind() != canon.Array {
 		r.fail(pointer, "must be a list")
 	}
-	var rules []string
+	var texts []string
 	for _, e := range v.Elements() {
-		rule, ok := e.Text()
+		text, ok := e.Text()
 		if !ok {
 			r.fail(pointer, "every entry must be a string")
 		}
-		rules = append(rules, rule)
+		texts = append(texts, text)
 	}
-	return rules
+	return texts
 }

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"errors"
+	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 )
@@ -41,7 +42,8 @@ func DigestEvent(input canon.Value) ([]byte, error) {
 
 // DigestConfig is the Stage of configuration digests: `config` in, its digest out (X4).
 func DigestConfig(input canon.Value) ([]byte, error) {
-	return answerDigest(ConfigDigest(member(input, "config")))
+	d, err := ConfigDigest(member(input, "config"))
+	return answerDigest(d, below("/config", err))
 }
 
 func answerDigest(d Digest, err error) ([]byte, error) {
@@ -146,10 +148,10 @@ func surroundings(input canon.Value) (Config, *Log, error) {
 		return Config{}, nil, fault(CodeInvalidEvent, "/thread_events", "must be a list")
 	}
 	h := NewLog()
-	for _, v := range events.Elements() {
+	for i, v := range events.Elements() {
 		e, err := ParseEvent(v)
 		if err != nil {
-			return Config{}, nil, below("/thread_events", err)
+			return Config{}, nil, below("/thread_events/"+strconv.Itoa(i), err)
 		}
 		h.Append(e)
 	}
