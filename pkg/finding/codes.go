@@ -7,6 +7,7 @@ const (
 	InputNotAFile        Code = "input.not_a_file"
 	InputTooLarge        Code = "input.too_large"
 	InputGzip            Code = "input.damaged_gzip"
+	InputDatabase        Code = "input.damaged_database"
 	InputUnrecognised    Code = "input.unrecognised"
 	InputEmptyCorpus     Code = "input.empty_corpus"
 	InputSeveralRuns     Code = "input.several_runs"
@@ -32,6 +33,7 @@ const (
 	ShapeRange        Code = "shape.range"
 	ShapeMore         Code = "shape.more"
 	ShapeQueryVersion Code = "shape.query_version"
+	ShapeTolerated    Code = "shape.tolerated"
 	// trace (V2): the parts of one artifact do not fit together.
 	TraceIndexSet       Code = "trace.index_set"
 	TraceStoredOrder    Code = "trace.stored_order"

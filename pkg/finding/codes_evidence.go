@@ -31,6 +31,13 @@ var evidenceEntries = []Entry{
 		Action:  "Fetch the file again.",
 	},
 	{
+		Code: InputDatabase, Rule: "V0", Severity: Error, Effect: Trouble,
+		Title:   "SQLite file is damaged",
+		Meaning: "The bytes begin like an SQLite file, and SQLite cannot read them as one.",
+		Causes:  "The copy was cut off, bytes were damaged, or the -wal file beside it belongs to another store.",
+		Action:  "Copy the file again, together with its -wal file, or export a JSON snapshot.",
+	},
+	{
 		Code: InputUnrecognised, Rule: "V0", Severity: Error, Effect: Trouble,
 		Title:   "no dialect recognises the input",
 		Meaning: "The content is no artifact that dmpl knows.",
@@ -189,6 +196,13 @@ var evidenceEntries = []Entry{
 		Title:   "query normalisation is not json-v1",
 		Meaning: "The query was preprocessed by rules that dmpl does not know; the fingerprints can only be compared as text.",
 		Causes:  "Another query normaliser.",
+		Action:  "Nothing, where that is meant.",
+	},
+	{
+		Code: ShapeTolerated, Rule: "C1", Severity: Note, Effect: None,
+		Title:   "read as its producer reads it",
+		Meaning: "Evidence is read strictly; this artifact was read by a rule of its producer that is less strict.",
+		Causes:  "The gateway keeps surrogate escapes that stand alone, which are no characters.",
 		Action:  "Nothing, where that is meant.",
 	},
 	{
