@@ -55,8 +55,14 @@ cover:
 	go test -count=1 -coverprofile=.cache/cover.out $$(go list ./... | grep -v '/pkg$$')
 	go test -count=1 -run '^TestCoverageIsKnownAndSufficient$$' ./pkg -args -house.coverprofile="$(CURDIR)/.cache/cover.out"
 
+# Go's benchmarks, then whole processes against each other: writes docs/bench/README.md.
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+	@if command -v python3 >/dev/null; then \
+		python3 docs/bench/measure.py; \
+	else \
+		echo "!! NOT MEASURED: no python3 on this machine, docs/bench/README.md stays as it was"; \
+	fi
 
 # Each fuzz target for 30 seconds.
 fuzz:

@@ -163,6 +163,15 @@ func skipped(paths []string) []finding.Finding {
 	return fs
 }
 
+// orphans says which retrieval traces no trace lies beside: nobody read them, and they may say anything.
+func orphans(paths []string) []finding.Finding {
+	var fs []finding.Finding
+	for _, path := range paths {
+		fs = append(fs, about(finding.InputOrphanRetrieval, path))
+	}
+	return fs
+}
+
 // about is a finding of a file as a whole.
 func about(code finding.Code, path string) finding.Finding {
 	f := finding.New(code)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -37,7 +38,7 @@ difference as the root. LEFT and RIGHT are two traces, or two folders whose turn
 	o.reportOptions.bind(c)
 	c.Flags().StringVar(&o.leftRetrieval, "left-retrieval", "", "the left retrieval trace, where it does not lie beside the trace")
 	c.Flags().StringVar(&o.rightRetrieval, "right-retrieval", "", "the right retrieval trace, where it does not lie beside the trace")
-	c.Flags().StringArrayVar(&o.ignore, "ignore", nil, "reason code or JSON Pointer to leave out of the verdict; listed in the report")
+	c.Flags().StringArrayVar(&o.ignore, "ignore", nil, "reason code, or JSON Pointer (/retrieval/… for a retrieval trace), to leave out of the verdict; listed in the report")
 	return c
 }
 
@@ -134,6 +135,14 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		results = append(results, result)
 		step()
 	}
+	if alone := orphans(slices.Concat(leftTree.Orphans, rightTree.Orphans)); len(alone) > 0 {
+		whole := finding.Result{
+			Name: a.nameOf(left, right), Findings: alone,
+			Checks: []finding.Check{{ID: "E6", Status: finding.NotChecked, Count: len(alone), Reason: "no turn reads the retrieval trace"}},
+		}
+		whole.Judge(true)
+		results = append(results, whole)
+	}
 	return results, nil
 }
 
@@ -152,15 +161,18 @@ type turn struct {
 	left, right *dialect.Entry
 }
 
+// spelling makes two spellings of one name equal: file systems differ in which they keep (CONTRACT C3).
+func spelling(key string) string { return string(canon.NFC([]byte(key))) }
+
 func turnsOf(left, right *dialect.Tree) []turn {
 	var turns []turn
 	at := map[string]int{}
 	for i := range left.Entries {
-		at[left.Entries[i].Key] = len(turns)
+		at[spelling(left.Entries[i].Key)] = len(turns)
 		turns = append(turns, turn{key: left.Entries[i].Key, left: &left.Entries[i]})
 	}
 	for i := range right.Entries {
-		key := right.Entries[i].Key
+		key := spelling(right.Entries[i].Key)
 		if j, ok := at[key]; ok {
 			turns[j].right = &right.Entries[i]
 			continue
@@ -201,8 +213,9 @@ func (a *App) diffPair(p pairing, o *diffOptions, settings equiv.Options) (findi
 	if errLeft != nil || errRight != nil {
 		return troubled(p.name, true, errLeft, errRight)
 	}
-	// The given profiles are an override: the sides answer for what they recorded, not for them.
-	var checks verify.Options
+	// The given profiles are an override: the sides answer for what they recorded, not for them. What never varies is
+	// no matter between two runs.
+	checks := verify.Options{InFolder: true}
 	result := equiv.Compare(
 		equiv.Side{Trace: left.Trace, Findings: verify.Trace(left.Trace, left.Shape, checks).Findings},
 		equiv.Side{Trace: right.Trace, Findings: verify.Trace(right.Trace, right.Shape, checks).Findings},

@@ -12,7 +12,7 @@ const smallHeap = 48 << 20
 // collectLate lets the heap grow before the collector runs, up to a bound: a process that reads two traces and ends has
 // little to give back. Settings of the environment stand.
 func collectLate() {
-	const percent = 300
+	const percent = 1000
 	if !collectorSet() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(smallHeap)

@@ -85,7 +85,7 @@ func TestReportsNameNoAbsolutePath(t *testing.T) {
 		{
 			"given profiles",
 			[]string{"verify", filepath.Join(here, "demo", "left", "memory_trace.json"), "--profiles", profiles},
-			[]string{"demo/left/memory_retrieval_trace.json", "demo/left/memory_trace.json", "reply.json", "search.json"},
+			[]string{"demo/left/memory_retrieval_trace.json", "demo/left/memory_trace.json", "profiles/reply.json", "profiles/search.json"},
 		},
 		{
 			"unreadable, empty, nothing",

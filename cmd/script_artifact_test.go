@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -84,13 +82,8 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func harmless(ts *testscript.TestScript, text string) {
-	if !utf8.ValidString(text) {
-		ts.Fatalf("no UTF-8: %q", text)
-	}
-	for _, r := range text {
-		if r != '\n' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029') {
-			ts.Fatalf("%U is written raw: %q", r, text)
-		}
+	if found := dangerous(text); found != "" {
+		ts.Fatalf("%s is written raw: %q", found, text)
 	}
 }
 

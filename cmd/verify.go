@@ -116,9 +116,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		step()
 	}
 	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
-	for _, path := range tree.Orphans {
-		whole.Findings = append(whole.Findings, about(finding.InputOrphanRetrieval, path))
-	}
+	whole.Findings = append(whole.Findings, orphans(tree.Orphans)...)
 	whole.Findings = append(whole.Findings, skipped(tree.Skipped)...)
 	if len(whole.Findings) > 0 {
 		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries), Reason: ""}}

@@ -27,7 +27,7 @@ func (c *comparer) compareCalls(p place, left, right *trace.Event) {
 		c.tally("E7", finding.Passed, "")
 		return
 	}
-	mark := c.mark()
+	mark := c.begin()
 	p = p.member("tool_calls")
 	if len(left.Calls) != len(right.Calls) && objects(left.Calls) && objects(right.Calls) {
 		c.report(finding.EquivCallCount, p, left.CallList.Raw, right.CallList.Raw,
@@ -55,25 +55,22 @@ func objects(calls []trace.Call) bool {
 func (c *comparer) compareCall(p place, j int, leftEvent, rightEvent *trace.Event) {
 	left, right := &leftEvent.Calls[j], &rightEvent.Calls[j]
 	if !left.Ok() || !right.Ok() {
-		c.tally("E4", finding.NotChecked, "a tool call is malformed on a side")
+		c.uncompared = true
 		return
 	}
 	p.subject = fmt.Sprintf("tool call %d (%s)", j, left.Name.Text())
-	mark := c.mark()
+	mark := c.here()
 	c.different(finding.EquivToolName, p, "tool_name", left.Name, right.Name)
 	l, r := c.normalize(leftEvent, left, c.left, c.leftResults), c.normalize(rightEvent, right, c.right, c.rightResults)
-	if !c.usable(p, l, r) || !c.comparable(p, left, right, l.profile != nil && l.profile == r.profile) {
-		return
-	}
-	if !left.Normalization.Ok() || !right.Normalization.Ok() || !left.ProfileVersion.Ok() || !right.ProfileVersion.Ok() {
-		for _, id := range []string{"E4", "E7"} { // E1: arguments and fingerprints rest on the versions that chose them
-			c.tally(id, finding.NotChecked, "a version that the call rests on is missing or malformed on a side")
-		}
+	// E1: arguments and fingerprints rest on the versions that chose them.
+	versions := left.Normalization.Ok() && right.Normalization.Ok() && left.ProfileVersion.Ok() && right.ProfileVersion.Ok()
+	if !c.usable(p, l, r) || !c.comparable(p, left, right, l.profile != nil && l.profile == r.profile) || !versions {
+		c.uncompared = true
 		return
 	}
 	c.compareArguments(p.member("normalized_args"), left, right, l, r)
-	cascade := c.mark() > mark // E11: a fingerprint after the same call's name or arguments
-	at := c.mark()
+	cascade := c.here() > mark // E11: a fingerprint after the same call's name or arguments
+	at := c.here()
 	c.compareFingerprint(finding.EquivResult, p.member("tool_result_fingerprint"), l.fingerprint(left.Result, l.result), r.fingerprint(right.Result, r.result))
 	c.compareSideEffects(p.member("side_effect_fingerprint"), left, right, l, r)
 	if cascade {
@@ -112,6 +109,7 @@ func (c *comparer) comparable(p place, left, right *trace.Call, override bool) b
 // compareArguments applies E4 to the canonical arguments, and names each place where they differ.
 func (c *comparer) compareArguments(p place, left, right *trace.Call, l, r normal) {
 	if !left.Args.Ok() || !right.Args.Ok() {
+		c.uncompared = true
 		return
 	}
 	a, b, ok := basis(l.arguments(left), r.arguments(right))
@@ -195,6 +193,7 @@ func basis(l, r evidence) (left, right []byte, ok bool) {
 // compareFingerprint applies E7 to one fingerprint.
 func (c *comparer) compareFingerprint(code finding.Code, p place, l, r evidence) {
 	if !l.recorded.Ok() || !r.recorded.Ok() {
+		c.uncompared = true
 		return
 	}
 	left, right, ok := basis(l, r)

@@ -10,7 +10,7 @@ import (
 
 // cascade marks every difference since the mark as following from an earlier one (CONTRACT E11).
 func (c *comparer) cascade(mark int) {
-	for i := mark; i < c.mark(); i++ {
+	for i := mark; i < c.here(); i++ {
 		if c.result.Findings[i].Severity == finding.Error {
 			c.result.Findings[i].Class = finding.Cascade
 		}
@@ -38,8 +38,9 @@ func (c *comparer) conclude() {
 	}
 	r.Ignored = append(r.Ignored, neverCompared...)
 	for _, what := range c.o.Ignore {
-		r.Ignored = append(r.Ignored, ignore(r, what))
+		r.Ignored = append(r.Ignored, c.ignore(what))
 	}
+	promote(r)
 	r.Judge(true)
 	c.showContext()
 	if c.o.Timeline {
@@ -47,12 +48,14 @@ func (c *comparer) conclude() {
 	}
 }
 
-// ignore takes the findings with a code, or at or below a pointer, out of the verdict and says how many there were.
-func ignore(r *finding.Result, what string) finding.Ignored {
+// ignore takes findings out of the verdict and says how many there were: those with a code, or the differences at or
+// below a pointer. What is wrong with a side is ignored by its code only, never by where it stands.
+func (c *comparer) ignore(what string) finding.Ignored {
+	r := &c.result
 	kept := r.Findings[:0]
-	out := finding.Ignored{What: what, Reason: "by --ignore"}
+	out := finding.Ignored{What: what, Reason: "--ignore"}
 	for _, f := range r.Findings {
-		if matches(f, what) {
+		if c.ignored(f, what) {
 			out.Count++
 			continue
 		}
@@ -62,11 +65,40 @@ func ignore(r *finding.Result, what string) finding.Ignored {
 	return out
 }
 
-func matches(f finding.Finding, what string) bool {
+// inRetrieval begins a pointer into the retrieval traces.
+const inRetrieval = "/retrieval"
+
+func (c *comparer) ignored(f finding.Finding, what string) bool {
 	if !strings.HasPrefix(what, "/") {
 		return string(f.Code) == what
 	}
-	return below(f.Pointer, what) || below(f.RightPointer, what)
+	if !strings.HasPrefix(f.Rule(), "E") {
+		return false
+	}
+	left, right := f.Pointer, f.RightPointer
+	if r := c.left.Retrieval; r != nil && f.Artifact == r.Path {
+		left, right = inRetrieval+left, inRetrieval+right
+	}
+	return below(left, what) || below(right, what)
+}
+
+// promote makes the lowest of the cascades independent where what they follow from is ignored: a divergence has a root
+// (CONTRACT E11).
+func promote(r *finding.Result) {
+	finding.Sort(r.Findings)
+	lowest := -1
+	for i, f := range r.Findings {
+		switch {
+		case f.Severity != finding.Error:
+		case f.Class != finding.Cascade:
+			return
+		case lowest < 0:
+			lowest = i
+		}
+	}
+	if lowest >= 0 {
+		r.Findings[lowest].Class = finding.Independent
+	}
 }
 
 // below says that a pointer is pattern or lies under it; the token * stands for any one token.

@@ -17,8 +17,10 @@ type Side struct {
 // Options say how two runs are compared. The zero value applies the contract and nothing else.
 type Options struct {
 	Profiles trace.Profiles // re-normalise arguments and recompute fingerprints where preimages are there
-	Ignore   []string       // reason codes, or JSON Pointers (a pointer covers what is below it, * stands for one token)
-	Timeline bool           // add one row an event and side to the result
+	// Ignore holds reason codes, and JSON Pointers to leave differences out: a pointer covers what is below it, * stands
+	// for one token, and /retrieval leads into the retrieval traces.
+	Ignore   []string
+	Timeline bool // add one row an event and side to the result
 }
 
 // Compare gives the result of comparing two runs: verdict, findings with the root first, checks and alignment.
@@ -52,6 +54,7 @@ type comparer struct {
 	rightResults *trace.Results
 	shift        func(index int) bool // says that the alignment shifts an index
 	result       finding.Result
+	uncompared   bool // the rule at work met a field that is not well formed on both sides
 }
 
 // takeOver makes a side's violations findings of the comparison (CONTRACT E1). A file over the size cap is a whole
@@ -97,7 +100,8 @@ func (c *comparer) tally(id string, status finding.Status, reason string) {
 	c.result.Checks = append(checks, finding.Check{ID: id, Status: status, Count: 1, Reason: reason})
 }
 
-// hold tallies a rule as passed unless it has reported a difference since the mark.
+// hold tallies a rule: failed when it has reported a difference since the mark, not checked when a field that it looks at
+// could not be compared, else passed.
 func (c *comparer) hold(id string, mark int) {
 	for _, f := range c.result.Findings[mark:] {
 		if f.Severity == finding.Error && f.Rule() == id {
@@ -105,10 +109,20 @@ func (c *comparer) hold(id string, mark int) {
 			return
 		}
 	}
+	if c.uncompared {
+		c.tally(id, finding.NotChecked, "a field is missing or malformed on a side")
+		return
+	}
 	c.tally(id, finding.Passed, "")
 }
 
-func (c *comparer) mark() int { return len(c.result.Findings) }
+// begin remembers where the findings of a rule begin, and that it has left out nothing yet.
+func (c *comparer) begin() int {
+	c.uncompared = false
+	return c.here()
+}
+
+func (c *comparer) here() int { return len(c.result.Findings) }
 
 // place is where a rule looks on both sides: pointers are below the two events where there are any. They are put together
 // only when there is something to report.
@@ -166,7 +180,11 @@ func (c *comparer) report(code finding.Code, p place, left, right []byte, format
 
 // different compares one member of both sides; a field that is not well formed on both is never compared (CONTRACT E1).
 func (c *comparer) different(code finding.Code, p place, name string, left, right trace.Field) bool {
-	if !left.Ok() || !right.Ok() || left.Same(right) {
+	if !left.Ok() || !right.Ok() {
+		c.uncompared = true
+		return false
+	}
+	if left.Same(right) {
 		return false
 	}
 	c.report(code, p.member(name), left.Raw, right.Raw, "%s", finding.Lookup(code).Title)
@@ -197,7 +215,7 @@ var eligibility = []identity{
 // compareEligibility applies E2: another identity makes runs not comparable, and the rest is still reported.
 func compareEligibility(c *comparer) {
 	for _, e := range eligibility {
-		mark := c.mark()
+		mark := c.begin()
 		left, right := e.field(c.left), e.field(c.right)
 		if !e.stated(left) || !e.stated(right) {
 			c.tally("E2", finding.NotChecked, e.name+" is missing or malformed on a side")

@@ -21,7 +21,7 @@ func compareEvents(c *comparer) {
 		return
 	}
 	c.leftEvents, c.rightEvents = left, right
-	mark := c.mark()
+	mark := c.begin()
 	if len(left) != len(right) {
 		c.alignEvents()
 	}
@@ -43,7 +43,7 @@ var eventFields = []struct {
 }
 
 func (c *comparer) compareEvent(i int, left, right *trace.Event) {
-	mark := c.mark()
+	mark := c.begin()
 	p := c.in(i, left, right)
 	for _, f := range eventFields {
 		c.different(f.code, p, f.name, f.field(left), f.field(right))
@@ -59,7 +59,7 @@ func (c *comparer) compareGuardrails(p place, left, right *trace.Event) {
 		c.tally("E5", finding.Passed, "")
 		return
 	}
-	mark := c.mark()
+	mark := c.begin()
 	l, okLeft := texts(left.GuardrailList, left.Guardrails)
 	r, okRight := texts(right.GuardrailList, right.Guardrails)
 	if !okLeft || !okRight {

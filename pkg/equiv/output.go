@@ -12,7 +12,7 @@ func compareOutputs(c *comparer) {
 		c.tally("E8", finding.NotChecked, "output is missing or malformed on a side")
 		return
 	}
-	mark := c.mark()
+	mark := c.begin()
 	p := c.at(finding.NoEvent, "/output")
 	otherType := c.different(finding.EquivOutputType, p, "output_type", left.Type, right.Type)
 	stated := left.Normalization.State >= trace.Malformed && right.Normalization.State >= trace.Malformed
@@ -21,7 +21,7 @@ func compareOutputs(c *comparer) {
 		c.report(finding.EquivOutputNormalization, p.member("normalization_version"), left.Normalization.Raw, right.Normalization.Raw,
 			"%s", finding.Lookup(finding.EquivOutputNormalization).Title)
 	case left.Normalization.Ok() && right.Normalization.Ok():
-		at := c.mark()
+		at := c.here()
 		if l, r := left.ShapeHash, right.ShapeHash; l.Ok() && r.Ok() && !l.SameDigest(r) {
 			c.report(finding.EquivOutputShape, p.member("output_shape_hash"), l.Raw, r.Raw, "%s", finding.Lookup(finding.EquivOutputShape).Title)
 		}
@@ -51,9 +51,9 @@ func compareCommits(c *comparer) {
 		c.tally("E9", finding.NotChecked, "commit record on one side only")
 		return
 	}
-	mark := c.mark()
+	mark := c.begin()
 	otherState := c.different(finding.EquivBuffer, p, "buffer_state", left.Buffer, right.Buffer)
-	if !otherState {
+	if !otherState && (left.Reason.Ok() || right.Reason.Ok()) {
 		c.different(finding.EquivAbort, p, "reason_code", left.Reason, right.Reason)
 	}
 	if l, r := left.Payload, right.Payload; l.Ok() && r.Ok() && !l.SameDigest(r) {

@@ -23,7 +23,7 @@ func compareRetrievals(c *comparer) {
 		c.tally("E6", finding.NotChecked, "the retrieval trace of a side is malformed")
 		return
 	}
-	mark := c.mark()
+	mark := c.begin()
 	if len(left.Rows) != len(right.Rows) {
 		c.report(finding.EquivRetrievalCount, c.rows(left, right), count(len(left.Rows)), count(len(right.Rows)),
 			"number of retrievals differs")
@@ -208,11 +208,13 @@ func compareKeys(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
 
 // inOrderOf sorts right so that equal retrievals stand at equal places.
 func inOrderOf(left, right []*trace.Row) []*trace.Row {
-	rest := slices.Clone(right)
+	rest := make(map[[32]byte][]*trace.Row, len(right))
+	for i, key := range keys(right) {
+		rest[key] = append(rest[key], right[i])
+	}
 	out := make([]*trace.Row, len(left))
-	for i, row := range left {
-		j := slices.IndexFunc(rest, func(r *trace.Row) bool { return r.Key() == row.Key() })
-		out[i], rest = rest[j], slices.Delete(rest, j, j+1)
+	for i, key := range keys(left) {
+		out[i], rest[key] = rest[key][0], rest[key][1:]
 	}
 	return out
 }
@@ -264,7 +266,7 @@ func (c *comparer) compareRow(at pair, left, right *trace.Retrieval) {
 		leftPointer: left.RowPointer(at.left.Position), rightPointer: right.RowPointer(at.right.Position),
 		subject: fmt.Sprintf("retrieval %d", at.left.Position),
 	}
-	mark := c.mark()
+	mark := c.here()
 	for _, f := range rowFields {
 		l, r := f.field(at.left), f.field(at.right)
 		differ := l.Ok() && r.Ok() && !l.Same(r)
@@ -281,7 +283,7 @@ func (c *comparer) compareRow(at pair, left, right *trace.Retrieval) {
 		}
 	}
 	cascade := c.errorsSince(mark)
-	at2 := c.mark()
+	at2 := c.here()
 	c.compareRecords(p.member("selected_records"), at.left, at.right)
 	if cascade {
 		c.cascade(at2)

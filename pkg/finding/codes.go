@@ -31,6 +31,7 @@ const (
 	ShapeValue        Code = "shape.value"
 	ShapeVersion      Code = "shape.version"
 	ShapeRange        Code = "shape.range"
+	ShapeMore         Code = "shape.more"
 	ShapeQueryVersion Code = "shape.query_version"
 	ShapeTolerated    Code = "shape.tolerated"
 	// trace (V2): the parts of one artifact do not fit together.

@@ -185,6 +185,13 @@ var evidenceEntries = []Entry{
 		Action:  "Write the integer itself.",
 	},
 	{
+		Code: ShapeMore, Rule: "V1", Severity: Error, Effect: Fails,
+		Title:   "more fields break their schema than are listed",
+		Meaning: "The file has more shape findings than a report can usefully hold. What was read after that many is taken as malformed.",
+		Causes:  "A file of another kind, or one made to exhaust its reader.",
+		Action:  "Correct what is listed first, then run the command again.",
+	},
+	{
 		Code: ShapeQueryVersion, Rule: "V1", Severity: Warning, Effect: None,
 		Title:   "query normalisation is not json-v1",
 		Meaning: "The query was preprocessed by rules that dmpl does not know; the fingerprints can only be compared as text.",
@@ -308,7 +315,7 @@ var evidenceEntries = []Entry{
 		Title:   "model ran without a seed",
 		Meaning: "An unseeded model supports a deterministic claim only where the provider guarantees determinism.",
 		Causes:  "stochastic_unseeded is true and no guarantee is recorded.",
-		Action:  "Set a seed, or record the provider's guarantee.",
+		Action:  "Set a seed, or record the provider's guarantee as model_config.provider_guarantee.",
 	},
 	{
 		Code: ClaimSentinel, Rule: "V3", Severity: Warning, Effect: None,

@@ -203,13 +203,23 @@ func (r Report) Verdict() Verdict {
 	return r.worst().Verdict
 }
 
-// ExitCode is 2 before 1 before 3 before 0 over all results (CONTRACT Z2); no result at all is undecided.
+// ExitCode is 2 before 1 before 3 before 0 over all results (CONTRACT Z2); no result at all is undecided. The two flags
+// change the code of each result, so that neither hides what the other leaves.
 func (r Report) ExitCode() int {
-	code := r.worst().ExitCode()
-	switch {
-	case code == ExitFailed && r.NoFail:
-		return ExitHolds
-	case code == ExitUndecided && r.AllowUndecided:
+	if len(r.Results) == 0 {
+		return r.allowed(ExitUndecided)
+	}
+	worst := ExitHolds
+	for _, result := range r.Results {
+		if code := r.allowed(result.ExitCode()); weight(code) > weight(worst) {
+			worst = code
+		}
+	}
+	return worst
+}
+
+func (r Report) allowed(code int) int {
+	if code == ExitFailed && r.NoFail || code == ExitUndecided && r.AllowUndecided {
 		return ExitHolds
 	}
 	return code

@@ -144,8 +144,9 @@ func TestReportExitCode(t *testing.T) {
 		{"--allow-undecided keeps the verdict", []finding.Result{open}, false, true, finding.Undecided, finding.ExitHolds},
 		{"--allow-undecided is about undecided only", []finding.Result{failed}, false, true, finding.Divergent, finding.ExitFailed},
 		{"nothing allows trouble", []finding.Result{broken}, true, true, finding.Undecided, finding.ExitTrouble},
-		// Z2: "2 before 1 before 3 before 0" picks the code of the worst result; the flags then change that code alone.
-		{"--no-fail over a failed and an undecided result", []finding.Result{failed, open}, true, false, finding.Divergent, finding.ExitHolds},
+		{"--no-fail hides no undecided result", []finding.Result{failed, open}, true, false, finding.Divergent, finding.ExitUndecided},
+		{"--allow-undecided hides no failure", []finding.Result{open, failed}, false, true, finding.Divergent, finding.ExitFailed},
+		{"both flags", []finding.Result{open, failed}, true, true, finding.Divergent, finding.ExitHolds},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -58,7 +58,7 @@ func divergent() finding.Result {
 			{ID: "V5.context_digest", Status: finding.NotApplicable, Count: 1},
 		},
 		Findings: []finding.Finding{args, result, result, records, note, warning, output},
-		Ignored:  []finding.Ignored{{What: "equiv.side_effect", Count: 2, Reason: "by --ignore"}},
+		Ignored:  []finding.Ignored{{What: "equiv.side_effect", Count: 2, Reason: "--ignore"}},
 		Alignment: &finding.Alignment{
 			LeftEvents: 9, RightEvents: 10, Note: "one extra event at 3; 4…9 equal 3…8",
 			Edits: []finding.Edit{{Kind: finding.Same, Count: 3}, {Kind: finding.RightOnly, Left: 3, Right: 3, Count: 1}},

@@ -154,7 +154,7 @@ func (p *printer) footer(r finding.Result) {
 		}
 	}
 	for _, i := range r.Ignored {
-		if byFlag := strings.HasPrefix(i.Reason, "by --"); byFlag {
+		if byFlag := strings.HasPrefix(i.Reason, "--"); byFlag {
 			ignored.addN(i.What+", "+i.Reason, i.Count)
 		} else {
 			never = append(never, i.What)

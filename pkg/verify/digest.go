@@ -23,7 +23,7 @@ type claim struct {
 
 // check recomputes a claim (CONTRACT V5, C10). A foreign runtime may have a canonical form of its own: a match under it
 // passes and is noted; in a native trace only json-v1 is right.
-func (c *checker) check(k claim) {
+func (c *checker) check(k *claim) {
 	c.cover.Claims++
 	if !k.stated.IsDigest() {
 		c.found(k, finding.DigestOpaque, "the fingerprint is no SHA-256 digest: compared as text, never recomputed").
@@ -36,7 +36,8 @@ func (c *checker) check(k claim) {
 		return
 	}
 	stated, _ := k.stated.Digest()
-	outcome := canon.Claim{Profile: canon.JSONv1, Form: &k.form, Encoding: canon.Hex, Preimage: k.preimage, Stated: stated}.Check()
+	form := k.form
+	outcome := canon.Claim{Profile: canon.JSONv1, Form: &form, Encoding: canon.Hex, Preimage: k.preimage, Stated: stated}.Check()
 	switch {
 	case outcome.Status == canon.StatusPass:
 		c.passed(k, canon.JSONv1)
@@ -54,7 +55,7 @@ func (c *checker) check(k claim) {
 	}
 }
 
-func (c *checker) passed(k claim, p canon.Profile) {
+func (c *checker) passed(k *claim, p canon.Profile) {
 	c.cover.Checked++
 	if p == canon.JSONv1 {
 		c.tally(finding.Passed, "")
@@ -64,7 +65,7 @@ func (c *checker) passed(k claim, p canon.Profile) {
 	c.tally(finding.Passed, "matches under "+p.String())
 }
 
-func (c *checker) found(k claim, code finding.Code, detail string) *finding.Finding {
+func (c *checker) found(k *claim, code finding.Code, detail string) *finding.Finding {
 	pointer, subject, index := k.pointer, "", finding.NoEvent
 	if k.event != nil {
 		pointer, subject, index = place(k.event, k.call)
@@ -96,6 +97,13 @@ func (c *checker) callClaim(field string, e *trace.Event, j int, stated trace.Fi
 
 // D1: normalized_args are the profile's selection of the raw arguments.
 func checkArguments(c *checker, e *trace.Event, j int, call *trace.Call) {
+	if call.Args.Ok() && call.Beyond { // C5: whatever the profile selects, this is no json-v1
+		k := c.callClaim("/normalized_args", e, j, call.Args)
+		c.found(&k, finding.DigestArguments, "normalized_args hold a number of 10^309 or more, which has no canonical form").
+			Actual = finding.Value(call.Args.Raw)
+		c.tally(finding.Failed, "")
+		return
+	}
 	if !call.RawArgs.Ok() || !call.Args.Ok() {
 		if call.Args.Ok() {
 			c.tally(finding.NotChecked, "no raw args in the trace")
@@ -119,7 +127,7 @@ func checkArguments(c *checker, e *trace.Event, j int, call *trace.Call) {
 		c.tally(finding.Passed, "")
 		return
 	}
-	f := c.found(k, finding.DigestArguments, "normalized_args are not what the profile selects")
+	f := c.found(&k, finding.DigestArguments, "normalized_args are not what the profile selects")
 	f.Expected, f.Actual = k.preimage, finding.Value(call.Args.Raw)
 	c.tally(finding.Failed, "")
 }
@@ -151,7 +159,7 @@ func checkResult(c *checker, e *trace.Event, j int, call *trace.Call) {
 	default:
 		k.reason = noPreimage
 	}
-	c.check(k)
+	c.check(&k)
 }
 
 // resultPreimage applies the tool profile to a recorded result. Without one the selection is not known: the result as a
@@ -178,7 +186,7 @@ func (c *checker) selected(k *claim, profile *trace.ToolProfile, raw []byte, ent
 	if errors.As(err, &bad) {
 		code = finding.Code(bad.Code)
 	}
-	c.found(*k, code, "the profile's fields have no canonical form: "+err.Error())
+	c.found(k, code, "the profile's fields have no canonical form: "+err.Error())
 	c.tally(finding.Failed, "")
 	return false
 }
@@ -193,7 +201,7 @@ func checkSideEffect(c *checker, e *trace.Event, j int, call *trace.Call) {
 			if !asked {
 				detail = "the call has a side-effect fingerprint and the profile lists no fields"
 			}
-			c.found(k, finding.DigestSideEffect, detail)
+			c.found(&k, finding.DigestSideEffect, detail)
 			c.tally(finding.Failed, "")
 			return
 		}
@@ -211,7 +219,7 @@ func checkSideEffect(c *checker, e *trace.Event, j int, call *trace.Call) {
 	default:
 		k.preimage, k.lenient = call.RawSideEffect.Raw, noProfile
 	}
-	c.check(k)
+	c.check(&k)
 }
 
 // D6: a query fingerprint can be recomputed only where the query is recorded, which a single trace never does.
@@ -219,7 +227,7 @@ func checkQueries(c *checker) {
 	r := c.t.Retrieval
 	for i := 0; r != nil && i < len(r.Rows); i++ {
 		if f := r.Rows[i].QueryFingerprint; f.Ok() {
-			c.check(claim{
+			c.check(&claim{
 				path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint",
 				stated: f, reason: noPreimage,
 			})
@@ -238,5 +246,5 @@ func checkOutput(c *checker) {
 	if o.Structure.Ok() {
 		k.preimage = o.Structure.Raw
 	}
-	c.check(k)
+	c.check(&k)
 }

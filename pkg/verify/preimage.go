@@ -6,7 +6,8 @@ import (
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
-// providerGuarantee is the member of a model configuration in which a provider's guarantee of determinism is recorded.
+// providerGuarantee is the member of a model configuration in which a provider's guarantee of determinism is recorded
+// (CONTRACT D4, V3): a text that is not empty. The configuration's id does not cover it.
 const providerGuarantee = "provider_guarantee"
 
 // modelIdentity holds the members of a model configuration that its id covers (CONTRACT D4).
@@ -30,7 +31,7 @@ func checkModelConfig(c *checker) {
 	}
 	k := claim{path: c.t.Path, pointer: "/model_config_id", stated: c.t.ModelConfigID}
 	if c.selected(&k, &trace.ToolProfile{}, c.t.ModelConfig.Raw, modelIdentity) {
-		c.check(k)
+		c.check(&k)
 	}
 }
 
@@ -45,7 +46,7 @@ func checkCommitID(c *checker) {
 	if t.RunID.Ok() && t.SnapshotID.Ok() && t.PolicySetID.Ok() {
 		k.preimage = commitPreimage(t)
 	}
-	c.check(k)
+	c.check(&k)
 }
 
 func commitPreimage(t *trace.Trace) []byte {
@@ -69,5 +70,5 @@ func checkPayload(c *checker) {
 	if t.Commit.Writes.Ok() {
 		k.preimage = t.Commit.Writes.Raw
 	}
-	c.check(k)
+	c.check(&k)
 }

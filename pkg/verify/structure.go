@@ -26,14 +26,11 @@ func checkIndices(c *checker) {
 			continue
 		}
 		ordered = ordered && e.Index == i
-		pointer, _, index := place(e, -1)
 		switch {
 		case e.Index >= len(holder):
-			c.report(finding.TraceIndexSet, t.Path, pointer+"/index", index,
-				"index %s of %d events: the indices are not 0…%d", e.IndexField.Raw, len(holder), len(holder)-1)
+			c.badIndex(e, "index %s of %d events: the indices are not 0…%d", e.IndexField.Raw, len(holder), len(holder)-1)
 		case holder[e.Index] != nil:
-			c.report(finding.TraceIndexSet, t.Path, pointer+"/index", index,
-				"index %d is also the index of %s", e.Index, holder[e.Index].Pointer())
+			c.badIndex(e, "index %d is also the index of %s", e.Index, holder[e.Index].Pointer())
 		default:
 			holder[e.Index] = e
 		}
@@ -46,6 +43,11 @@ func checkIndices(c *checker) {
 		return
 	}
 	c.hold(mark)
+}
+
+func (c *checker) badIndex(e *trace.Event, format string, args ...any) {
+	pointer, _, index := place(e, -1)
+	c.report(finding.TraceIndexSet, c.t.Path, pointer+"/index", index, format, args...)
 }
 
 // V2: every retrieval_event_ids entry names a retrieval row of the same run and event.

@@ -32,17 +32,15 @@ func Trace(t *trace.Trace, shape []finding.Finding, o Options) finding.Result {
 	}
 	outcomes := make([][]finding.Check, len(rules))
 	for i, r := range rules {
-		if r.run != nil {
+		if r.run != nil && !(r.alone && o.InFolder) {
 			c.outcomes = &outcomes[i]
 			r.run(c)
 		}
 	}
 	c.eachCall(func(e *trace.Event, j int, call *trace.Call) {
-		for i, r := range rules {
-			if r.call != nil {
-				c.outcomes = &outcomes[i]
-				r.call(c, e, j, call)
-			}
+		for _, i := range callRules {
+			c.outcomes = &outcomes[i]
+			rules[i].call(c, e, j, call)
 		}
 	})
 	for i, r := range rules {
@@ -61,6 +59,8 @@ type rule struct {
 	id   string
 	run  func(c *checker)
 	call func(c *checker, e *trace.Event, j int, call *trace.Call)
+	// alone: [Folder] judges it where there are several traces (CONTRACT V6).
+	alone bool
 }
 
 // rules in the order of the contract. A new check is one function and one line here.
@@ -86,9 +86,19 @@ var rules = []rule{
 	{id: "V5.model_config_id", run: checkModelConfig},
 	{id: "V5.commit_id", run: checkCommitID},
 	{id: "V5.commit_payload_fingerprint", run: checkPayload},
-	{id: "V6.fingerprints", run: checkConstantFingerprints},
-	{id: "V6.structure", run: checkConstantStructure},
+	{id: "V6.fingerprints", run: checkConstantFingerprints, alone: true},
+	{id: "V6.structure", run: checkConstantStructure, alone: true},
 }
+
+// callRules are the places in rules of those that look at calls: a trace can have very many.
+var callRules = func() (places []int) {
+	for i, r := range rules {
+		if r.call != nil {
+			places = append(places, i)
+		}
+	}
+	return places
+}()
 
 // checker collects what the rules see of one trace.
 type checker struct {

@@ -1,8 +1,10 @@
 package orket
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/finding"
 )
 
 // signature holds the members that a determinism trace has and the files beside it do not. One that names the schema
@@ -78,12 +81,18 @@ var turnFolder = regexp.MustCompile(`^[0-9]{3,}_`)
 func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	tree := &dialect.Tree{}
 	var retrievals []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	taken := map[string]bool{}
+	// The separator at the end makes a root that is a link the folder it points to.
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return dialect.Unreadable(path, err)
+			return dialect.Unreadable(filepath.Clean(path), err)
 		}
 		if d.IsDir() {
 			return nil
+		}
+		if linkToFolder(path, d) {
+			tree.Skipped = append(tree.Skipped, path)
+			return leadsOut(root, path)
 		}
 		kind, err := kindOf(path, d, o)
 		if err != nil {
@@ -92,6 +101,10 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 		switch kind {
 		case KindTrace:
 			run, key := place(root, path)
+			if taken[run+"/"+key] {
+				key += "/" + d.Name() // a compressed copy beside the trace
+			}
+			taken[run+"/"+key] = true
 			tree.Entries = append(tree.Entries, dialect.Entry{Path: path, Key: key})
 			if !slices.Contains(tree.Runs, run) {
 				tree.Runs = append(tree.Runs, run)
@@ -111,7 +124,38 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	return tree, nil
 }
 
+func linkToFolder(path string, d fs.DirEntry) bool {
+	if d.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// leadsOut refuses a link to a folder outside the tree: evidence that was not looked at must not pass in silence, and
+// foreign evidence must not choose what is read. What a link inside the tree points to is found where it lies.
+func leadsOut(root, path string) error {
+	folder, errFolder := resolved(root)
+	target, errTarget := resolved(path)
+	rel, errRel := filepath.Rel(folder, target)
+	if errors.Join(errFolder, errTarget, errRel) == nil && filepath.IsLocal(rel) {
+		return nil
+	}
+	return &dialect.Problem{
+		Code: finding.InputNotAFile, Path: path, Offset: -1, Detail: "is a link to a folder outside the one given, and is not followed",
+	}
+}
+
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
 func jsonName(name string) bool {
+	name = strings.ToLower(name)
 	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".json.gz")
 }
 
@@ -137,6 +181,9 @@ func kindOf(path string, d fs.DirEntry, o dialect.Options) (string, error) {
 		return "", err
 	}
 	if is, err := (Reader{}).Detect(f); err != nil {
+		if bytes.Contains(f.Data, []byte(`"determinism_trace_schema_version"`)) {
+			return KindTrace, nil
+		}
 		return "", nil //nolint:nilerr // a file that does not look like evidence may be anything
 	} else if is {
 		return KindTrace, nil
@@ -149,13 +196,11 @@ func kindOf(path string, d fs.DirEntry, o dialect.Options) (string, error) {
 
 // orphans gives the retrieval traces that no trace lies beside.
 func orphans(entries []dialect.Entry, retrievals []string) []string {
-	var alone []string
-	for _, path := range retrievals {
-		if !slices.ContainsFunc(entries, func(e dialect.Entry) bool { return retrievalName(e.Path) == path }) {
-			alone = append(alone, path)
-		}
+	beside := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		beside[retrievalName(e.Path)] = true
 	}
-	return alone
+	return slices.DeleteFunc(retrievals, func(path string) bool { return beside[path] })
 }
 
 // markShared finds the traces that do not have their folder for themselves.
@@ -176,6 +221,7 @@ func place(root, path string) (run, key string) {
 	if err != nil {
 		rel = path
 	}
+	rel = strings.TrimSuffix(rel, ".gz") // compressed or not, it is the same trace (CONTRACT C1)
 	parts := strings.Split(filepath.ToSlash(rel), "/")
 	folders, name := parts[:len(parts)-1], parts[len(parts)-1]
 	n := len(folders)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -138,7 +139,8 @@ func readRetrievalObject(r *reader, t *trace.Retrieval, data []byte) error {
 	t.Single = true
 	t.RowList.State = trace.Present
 	t.Rows = make([]trace.Row, 1)
-	return element(r, rowMembers, &t.Rows[0], &t.Rows[0].Field)
+	truncated := metadataOf(func(*trace.Row) *trace.Field { return &t.Truncated })
+	return element(r, append(slices.Clip(rowMembers), truncated), &t.Rows[0], &t.Rows[0].Field)
 }
 
 var errFound = errors.New("found")

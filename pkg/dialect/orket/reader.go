@@ -22,6 +22,7 @@ type reader struct {
 	unkept   trace.Field // where a value goes that no rule asks for
 	findings []finding.Finding
 	twin     *trace.Trace // nil, or what the trace is expected to equal
+	free     []trace.Call // room for the calls of further events: most have one
 }
 
 // step is one token of the pointer: a name, or an index where the name is empty.
@@ -58,8 +59,20 @@ func (r *reader) position() int {
 	return finding.NoEvent
 }
 
+// mostFindings bounds what is kept of one file: a few megabytes can hold millions of faults.
+const mostFindings = 10_000
+
+// full says that no more findings are kept; what is read from then on counts as malformed.
+func (r *reader) full() bool { return len(r.findings) > mostFindings }
+
 // note adds a shape finding at the place where the reader stands.
 func (r *reader) note(code finding.Code, f *trace.Field, format string, args ...any) {
+	if r.full() {
+		return
+	}
+	if len(r.findings) == mostFindings {
+		code, format, args = finding.ShapeMore, "more than %d fields break their schema: the rest is not listed", []any{mostFindings}
+	}
 	found := finding.New(code)
 	found.Artifact = r.path
 	found.Pointer = r.pointer()
@@ -149,6 +162,9 @@ func value[T any](r *reader, m *member[T], t *T) error {
 	if m.read != nil && kind == m.want {
 		err := m.read(r, t)
 		f.Raw = r.data[start:r.src.Offset()]
+		if r.full() {
+			f.State = trace.Malformed
+		}
 		return err
 	}
 	span, err := r.src.Skip()
@@ -178,6 +194,10 @@ func value[T any](r *reader, m *member[T], t *T) error {
 func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *trace.Field, position func(*T, int)) error {
 	start := r.src.Offset()
 	return r.src.Elements(func(i int) error {
+		if r.full() {
+			_, err := r.src.Skip()
+			return err
+		}
 		if i >= sample && i == cap(*list) && len(r.at) <= 1 {
 			*list = slices.Grow(*list, r.expected(start, i))
 		}
@@ -195,10 +215,14 @@ func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *tra
 // sample is the number of elements after which a list's length can be guessed.
 const sample = 16
 
+// shortest is what an element is guessed to have at the least, in bytes. An element with all its members has more, so
+// memory stays within a small multiple of the document, whatever the first elements pretend.
+const shortest = 256
+
 // expected guesses how many elements like the first i, which began at start, the rest of the document holds, and a few
-// more. It never asks for more memory than a small multiple of what the document already needed.
+// more.
 func (r *reader) expected(start, i int) int {
-	mean := (r.src.Offset()-start)/i + 1
+	mean := max((r.src.Offset()-start)/i+1, shortest)
 	return (len(r.data)-r.src.Offset())/mean*17/16 + sample
 }
 
@@ -225,7 +249,7 @@ func texts(r *reader, list *[]trace.Field) error {
 	return r.src.Elements(func(i int) error {
 		kind := r.src.Kind()
 		span, err := r.src.Skip()
-		if err != nil {
+		if err != nil || r.full() {
 			return err
 		}
 		f := trace.Field{Raw: r.data[span.Start:span.End], State: trace.Present}
@@ -274,6 +298,9 @@ func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
 		}
 	}
 }
+
+// count accepts an integer of 0 or more.
+func count[T any](r *reader, _ *T, f *trace.Field) { integer(r, f, 0) }
 
 // integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
 // An integer of any size is one; those that no list is long enough for are all [trace.Beyond].

@@ -9,6 +9,7 @@ import (
 // The schemas of orket.md §2 and §3 as data, member by member in the order in which Orket writes them. The JSON Schemas
 // in schemas/ say the same, and a test holds both to the same answers.
 
+// text is a string that must not be empty.
 func text[T any](name string, n need, field func(*T) *trace.Field) member[T] {
 	return member[T]{name: name, need: n, want: canon.String, field: field, check: nonEmpty[T]}
 }
@@ -50,12 +51,7 @@ var traceMembers = []member[trace.Trace]{
 		name:  "role_id",
 		check: func(_ *reader, t *trace.Trace, _ *trace.Field) { t.Foreign = true },
 	},
-	{
-		name: "metadata", want: canon.Object,
-		read: func(r *reader, t *trace.Trace) error {
-			return object(r, metadataMembers, &metadata{truncated: &t.Truncated})
-		},
-	},
+	metadataOf(func(t *trace.Trace) *trace.Field { return &t.Truncated }),
 	{
 		name: "model_config", want: canon.Object,
 		field: func(t *trace.Trace) *trace.Field { return &t.ModelConfig },
@@ -102,7 +98,16 @@ func readCalls(r *reader, e *trace.Event) error {
 			return nil
 		}
 	}
-	return elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil)
+	const block = 64
+	if cap(r.free) == 0 {
+		r.free = make([]trace.Call, 0, block)
+	}
+	e.Calls = r.free
+	err := elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil)
+	if n := len(e.Calls); n <= cap(r.free) {
+		e.Calls, r.free = e.Calls[:n:n], r.free[n:n]
+	}
+	return err
 }
 
 var callMembers = []member[trace.Call]{
@@ -143,11 +148,30 @@ var outputMembers = []member[trace.Output]{
 	},
 }
 
-// metadata holds the one member of a metadata object that a rule reads.
-type metadata struct{ truncated *trace.Field }
+// metadata holds the one member of a metadata object that a rule reads; the others are only held to their types.
+type metadata struct {
+	truncated *trace.Field
+	other     trace.Field
+}
+
+func (m *metadata) rest() *trace.Field { return &m.other }
 
 var metadataMembers = []member[metadata]{
 	{name: "truncated", want: canon.Bool, field: func(m *metadata) *trace.Field { return m.truncated }},
+	{name: "lane", want: canon.String, field: (*metadata).rest},
+	{name: "events_total", want: canon.Number, field: (*metadata).rest, check: count[metadata]},
+	{name: "events_kept", want: canon.Number, field: (*metadata).rest, check: count[metadata]},
+	{name: "dropped_digest", want: canon.String, field: (*metadata).rest},
+}
+
+// metadataOf is the member of a document that says whether the writer left something out (CONTRACT V4).
+func metadataOf[T any](truncated func(*T) *trace.Field) member[T] {
+	return member[T]{
+		name: "metadata", want: canon.Object,
+		read: func(r *reader, t *T) error {
+			return object(r, metadataMembers, &metadata{truncated: truncated(t)})
+		},
+	}
 }
 
 var commitMembers = []member[trace.Commit]{
@@ -202,7 +226,7 @@ var rowMembers = []member[trace.Row]{
 	{
 		name: "candidate_count", need: required, want: canon.Number,
 		field: func(w *trace.Row) *trace.Field { return &w.CandidateCount },
-		check: func(r *reader, _ *trace.Row, f *trace.Field) { integer(r, f, 0) },
+		check: count[trace.Row],
 	},
 	{
 		name: "selected_records", need: required, want: canon.Array,
@@ -226,6 +250,24 @@ var rowMembers = []member[trace.Row]{
 		field: func(w *trace.Row) *trace.Field { return &w.Order },
 		check: oneOf[trace.Row](trace.OrderScoreID, trace.OrderScoreCreated, trace.OrderScoreConfidence, trace.OrderID),
 	},
+	{
+		name: "candidates", want: canon.Array, field: func(*trace.Row) *trace.Field { return new(trace.Field) },
+		read: func(r *reader, _ *trace.Row) error {
+			var list []candidate
+			return elements(r, &list, candidateMembers, func(c *candidate) *trace.Field { return &c.Field }, nil)
+		},
+	},
+}
+
+// candidate is one record as a backend returned it (CONTRACT R7); nothing but its shape is judged here.
+type candidate struct {
+	trace.Field
+	id, score trace.Field
+}
+
+var candidateMembers = []member[candidate]{
+	{name: "record_id", need: required, want: canon.String, field: func(c *candidate) *trace.Field { return &c.id }},
+	{name: "score", need: required, want: canon.Number, field: func(c *candidate) *trace.Field { return &c.score }},
 }
 
 // queryVersion warns of a query normalisation that is not ours: its fingerprints can only be compared as text.
@@ -237,8 +279,8 @@ func queryVersion(r *reader, w *trace.Row, f *trace.Field) {
 }
 
 var recordMembers = []member[trace.Record]{
-	text("record_id", required, func(c *trace.Record) *trace.Field { return &c.ID }),
-	text("record_type", required, func(c *trace.Record) *trace.Field { return &c.Type }),
+	{name: "record_id", need: required, want: canon.String, field: func(c *trace.Record) *trace.Field { return &c.ID }},
+	{name: "record_type", need: required, want: canon.String, field: func(c *trace.Record) *trace.Field { return &c.Type }},
 	{
 		name: "score", need: required, want: canon.Number,
 		field: func(c *trace.Record) *trace.Field { return &c.Score },
@@ -262,12 +304,7 @@ var retrievalMembers = []member[trace.Retrieval]{
 		field: func(t *trace.Retrieval) *trace.Field { return &t.SchemaVersion },
 		check: version[trace.Retrieval](trace.RetrievalSchemaVersion),
 	},
-	{
-		name: "metadata", want: canon.Object,
-		read: func(r *reader, t *trace.Retrieval) error {
-			return object(r, metadataMembers, &metadata{truncated: &t.Truncated})
-		},
-	},
+	metadataOf(func(t *trace.Retrieval) *trace.Field { return &t.Truncated }),
 }
 
 func readRows(r *reader, t *trace.Retrieval) error {
