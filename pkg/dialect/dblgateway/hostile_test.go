@@ -303,3 +303,26 @@ func TestLoneSurrogateInAColumnSurvives(t *testing.T) {
 		t.Errorf("lane %q", events[0].Lane)
 	}
 }
+
+// What the contract of readers asks of every dialect of text files: a snapshot that is cut off, or has a NUL byte in it, is a
+// problem with an offset inside it.
+func TestSnapshotThatIsCutOffOrDamagedIsAProblem(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(fixtures, "s15_lone_surrogates", "snapshot.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at < len(whole); at += 61 {
+		damaged := bytes.Clone(whole)
+		damaged[at] = 0
+		for name, data := range map[string][]byte{"cut off": whole[:at], "damaged": damaged} {
+			_, _, err := tryRead("-", dialect.Options{Stdin: bytes.NewReader(data)})
+			var p *dialect.Problem
+			if !errors.As(err, &p) {
+				t.Fatalf("%s at byte %d: %v", name, at, err)
+			}
+			if p.Offset < 0 || p.Offset > len(data) {
+				t.Errorf("%s at byte %d: offset %d, %v", name, at, p.Offset, p)
+			}
+		}
+	}
+}
