@@ -11,14 +11,15 @@ import (
 
 // FuzzStages: whatever is asked, a stage gives canonical bytes or an error, and the same twice.
 func FuzzStages(f *testing.F) {
-	for _, name := range []string{"context_digest", "decision_digest", "event_digest", "config_digest", "ref_resolution", "build_context"} {
-		n := 0
-		for line := range bytes.Lines(read(f, filepath.Join("..", "..", "fixtures", "thread", name+".jsonl"))) {
-			if n++; n%5 == 1 {
-				f.Add(line)
-			}
-		}
+	for line := range bytes.Lines(read(f, filepath.Join("..", "..", "fixtures", "thread", "event_digest.jsonl"))) {
+		f.Add(line)
 	}
+	const conf = `"config":{"schema_version":"1","context":{"max_refs":5,"empty_refs_policy":"EXPAND_LAST_N"},"normalization":{"conditional_rules":{"EXPAND_THREAD_HISTORY":{"enabled":1}}}}`
+	const events = `"thread_events":[{"index":0,"kind":"INTENT","thread_id":"t","correlation_id":"i","canon_len":1,"payload":{"message":"m"}},{"index":1,"kind":"EXECUTION","thread_id":"t","correlation_id":"e","canon_len":1,"payload":{"result":{"text":[1]}}}]`
+	f.Add([]byte(contextWith(`"declared_refs":[{"ref_type":"a","ref_id":"b","version":1}],"resolved_refs":[{"ref_type":"a","ref_id":"b","event_index":true}]`, `{}`)))
+	f.Add([]byte(`{"decision":{"policy":{"policy_id":"p","policy_version":"1"},"assembly_digest":null,"context_digest":"x","result":"DENY","reasons":[{"code":"c","params":{}}],"transforms":[],"permitted_tools":[1,null]}}`))
+	f.Add([]byte(`{"declared_refs":[{"ref_type":"event","ref_id":"e"},{"ref_type":"event","ref_id":"i"}],"thread_id":"t","intent_type":"chat.message",` + conf + `,` + events + `}`))
+	f.Add([]byte(`{"payload":{"thread_id":"t","turn_id":"u","message":"m","context_n":2},"intent_type":"chat.message",` + conf + `,` + events + `}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		input, err := thread.Read(src)
 		if err != nil {
