@@ -212,11 +212,14 @@ func (c *comparer) compareFingerprint(code finding.Code, p place, l, r evidence)
 // compareSideEffects applies E7 whenever either side has a fingerprint; null and absent mean the same (CONTRACT D2).
 func (c *comparer) compareSideEffects(p place, left, right *trace.Call, l, r normal) {
 	a, b := left.SideEffect, right.SideEffect
-	if a.State == trace.Malformed || b.State == trace.Malformed {
+	switch {
+	case a.State == trace.Malformed || b.State == trace.Malformed:
+		c.uncompared = true
 		return
-	}
-	if a.Missing() != b.Missing() {
+	case a.Missing() != b.Missing():
 		c.report(finding.EquivSideEffect, p, a.Raw, b.Raw, "only one side has a side-effect fingerprint")
+		return
+	case a.Missing():
 		return
 	}
 	c.compareFingerprint(finding.EquivSideEffect, p, l.fingerprint(a, l.sideEffect), r.fingerprint(b, r.sideEffect))

@@ -311,3 +311,14 @@ func TestPointersIgnoreNoViolation(t *testing.T) {
 		}
 	}
 }
+
+// E7: a side effect that neither side has is nothing that was left out.
+func TestNoSideEffectsAreChecked(t *testing.T) {
+	left := oneCall(smallCall("a", object{"q": "e\u0301"}, "f"))
+	right := oneCall(smallCall("a", object{"q": "é"}, "f"))
+	for _, c := range compareRuns(t, left, right, equiv.Options{}).Checks {
+		if (c.ID == "E4" || c.ID == "E7") && c.Status != finding.Passed {
+			t.Errorf("%s: %s, %s", c.ID, c.Status, c.Reason)
+		}
+	}
+}
