@@ -21,13 +21,14 @@ type App struct {
 	Dir      string // the working directory: dmpl.yaml is looked for here and nowhere else
 	Terminal Terminal
 
-	color choice
-	quiet bool
+	color      choice
+	quiet      bool
+	alone      bool // in its process, so that it may set the garbage collector
+	collecting collecting
 }
 
 // Main runs dmpl on the arguments, streams and environment of the process and gives its exit code (CONTRACT Z2).
 func Main() int {
-	collectLate()
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."
@@ -37,6 +38,7 @@ func Main() int {
 		Now:      time.Now,
 		Dir:      dir,
 		Terminal: terminalOf(os.Stdout, os.Stderr),
+		alone:    true,
 	}
 	return a.interruptible(os.Args[1:])
 }

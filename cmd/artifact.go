@@ -57,7 +57,7 @@ func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dial
 	if err != nil {
 		return nil, err
 	}
-	collectNormally(len(f.Data))
+	a.collect(len(f.Data))
 	reader, err := o.readerOf(f)
 	if err != nil {
 		return nil, err

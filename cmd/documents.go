@@ -68,7 +68,7 @@ func (a *App) oneDocument(out *bufio.Writer, path string, o documentOptions, ren
 	if err != nil {
 		return err
 	}
-	collectNormally(len(file.Data))
+	a.collect(len(file.Data))
 	text, err := render(nil, file.Data)
 	var bad *canon.Error
 	if errors.As(err, &bad) && o.fault != nil {

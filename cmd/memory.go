@@ -6,25 +6,35 @@ import (
 	"runtime/debug"
 )
 
-// smallHeap is the memory, in bytes, up to which a run on ordinary traces stays.
+// smallHeap is the memory, in bytes, up to which a run on ordinary inputs stays.
 const smallHeap = 48 << 20
 
-// collectLate lets the heap grow before the collector runs, up to a bound: a process that reads two traces and ends has
-// little to give back. Settings of the environment stand.
-func collectLate() {
-	const percent = 1000
-	if !collectorSet() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(smallHeap)
+// collect sets the garbage collector by the size of an input in bytes. On small ones the heap may grow up to a bound
+// before anything is collected: a process that reads two traces and ends has little to give back. Beside a large one
+// that bound would only cost time. Settings of the environment stand.
+func (a *App) collect(size int) {
+	mode := collectLate
+	if size > smallHeap/3 {
+		mode = collectNormally
 	}
-}
-
-// collectNormally is for inputs, of a size in bytes, beside which that bound would only cost time.
-func collectNormally(size int) {
-	if size > smallHeap/3 && !collectorSet() {
+	if !a.alone || mode <= a.collecting || os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	a.collecting = mode
+	if mode == collectNormally {
 		debug.SetGCPercent(100)
 		debug.SetMemoryLimit(math.MaxInt64)
+		return
 	}
+	debug.SetGCPercent(1000)
+	debug.SetMemoryLimit(smallHeap)
 }
 
-func collectorSet() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
+// collecting is how the garbage collector was set.
+type collecting int
+
+const (
+	_ collecting = iota
+	collectLate
+	collectNormally // once needed, it stays
+)

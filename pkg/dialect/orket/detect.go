@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -73,8 +72,11 @@ func sniff(f *dialect.File, decisive string, hints []string, enough int) (bool, 
 	return false, nil
 }
 
-// turnFolder is the last element of a turn's path (orket.md §1).
-var turnFolder = regexp.MustCompile(`^[0-9]{3,}_`)
+// turnFolder says that a name is that of a turn's folder: three digits or more, an underscore, the role (orket.md §1).
+func turnFolder(name string) bool {
+	digits := strings.IndexFunc(name, func(r rune) bool { return r < '0' || r > '9' })
+	return digits >= 3 && name[digits] == '_'
+}
 
 // Find lists the determinism traces of a tree. A file is taken for what its name says it should be, or its content says
 // it is; a file that should be a trace and is damaged is therefore never passed over.
@@ -225,7 +227,7 @@ func place(root, path string) (run, key string) {
 	parts := strings.Split(filepath.ToSlash(rel), "/")
 	folders, name := parts[:len(parts)-1], parts[len(parts)-1]
 	n := len(folders)
-	if n == 0 || !turnFolder.MatchString(folders[n-1]) {
+	if n == 0 || !turnFolder(folders[n-1]) {
 		return "", filepath.ToSlash(rel)
 	}
 	from := max(0, n-2)
