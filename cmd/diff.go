@@ -26,9 +26,11 @@ func (a *App) diffCommand() *cobra.Command {
 		Use:   "diff LEFT RIGHT [FLAGS]",
 		Short: "Say whether two runs are equivalent, and where they part if not",
 		Long: `diff compares two recorded runs, event index by event index: equivalent, divergent or undecided, with the first
-difference as the root. LEFT and RIGHT are two traces, or two folders whose turns are compared one by one.`,
+difference as the root. LEFT and RIGHT are two traces, two event streams (a JSON
+snapshot or an SQLite trail), or two folders whose turns are compared one by one.`,
 		Example: `  dmpl diff left/memory_trace.json right/memory_trace.json
   dmpl diff runs/monday/observability runs/tuesday/observability
+  dmpl diff monday/snapshot.json tuesday/trail.sqlite
   dmpl diff a.json b.json --left-retrieval a.rows.json --right-retrieval b.rows.json
   dmpl diff a.json b.json --ignore '/events/*/tool_calls/*/normalized_args/timestamp'`,
 		Args: cobra.ExactArgs(2),
@@ -70,6 +72,14 @@ func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, err
 	settings := equiv.Options{Profiles: profiles, Ignore: o.ignore, Timeline: o.format.value == formatJSON}
 	if isFolder(left) && isFolder(right) {
 		return a.diffTrees(left, right, o, settings)
+	}
+	streams, err := a.areStreams(left, right, o)
+	if err != nil {
+		return nil, err
+	}
+	if streams {
+		result, err := a.diffStreams(left, right, o, settings)
+		return []finding.Result{result}, err
 	}
 	result, err := a.diffPair(pairing{
 		name: a.nameOf(left, right), left: left, right: right,
