@@ -64,6 +64,14 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 }
 
 func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, error) {
+	streams, err := a.areStreams(left, right, o)
+	if err != nil {
+		return nil, err
+	}
+	if streams {
+		result, err := a.diffStreams(left, right, o)
+		return []finding.Result{result}, err
+	}
 	profiles, err := o.toolProfiles()
 	if err != nil {
 		result, err := troubled(o.profiles, true, err)
@@ -72,14 +80,6 @@ func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, err
 	settings := equiv.Options{Profiles: profiles, Ignore: o.ignore, Timeline: o.format.value == formatJSON}
 	if isFolder(left) && isFolder(right) {
 		return a.diffTrees(left, right, o, settings)
-	}
-	streams, err := a.areStreams(left, right, o)
-	if err != nil {
-		return nil, err
-	}
-	if streams {
-		result, err := a.diffStreams(left, right, o, settings)
-		return []finding.Result{result}, err
 	}
 	result, err := a.diffPair(pairing{
 		name: a.nameOf(left, right), left: left, right: right,

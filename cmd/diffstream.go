@@ -118,7 +118,7 @@ func (a *App) isTrace(path string, o *diffOptions) bool {
 }
 
 // diffStreams compares two event streams (CONTRACT X8).
-func (a *App) diffStreams(left, right string, o *diffOptions, settings equiv.Options) (finding.Result, error) {
+func (a *App) diffStreams(left, right string, o *diffOptions) (finding.Result, error) {
 	name := a.nameOf(left, right)
 	leftSide, leftStream, errLeft := a.readStream(left, o)
 	if errLeft == nil {
@@ -131,6 +131,7 @@ func (a *App) diffStreams(left, right string, o *diffOptions, settings equiv.Opt
 	if errLeft != nil || errRight != nil {
 		return troubled(name, true, errLeft, errRight)
 	}
+	settings := equiv.Options{Ignore: o.ignore, Timeline: o.format.value == formatJSON}
 	result, err := equiv.CompareStreams(leftSide, rightSide, settings)
 	if err != nil {
 		return troubled(name, true, err)
