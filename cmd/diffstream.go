@@ -43,7 +43,7 @@ func (a *App) areStreams(left, right string, o *diffOptions) (bool, error) {
 // headSize is how many bytes of an input are looked at to see what it is.
 const headSize = 64 << 10
 
-// isStream looks at the head of an input, and at the whole of a small one where the head does not tell.
+// isStream looks at the head of an input, and at the whole where the head holds words of a stream and does not tell.
 func (a *App) isStream(path string, o *diffOptions) bool {
 	head := a.head(path)
 	if ok, err := dblgateway.Detect(&dialect.File{Path: path, Data: head}); ok && err == nil {
@@ -52,10 +52,12 @@ func (a *App) isStream(path string, o *diffOptions) bool {
 	if !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) {
 		return false
 	}
-	if bytes.Contains(head, []byte(`"canon_len"`)) && bytes.Contains(head, []byte(`"correlation_id"`)) {
+	holds := func(name string) bool { return bytes.Contains(head, []byte(`"`+name+`"`)) }
+	if holds("canon_len") && holds("correlation_id") {
 		return true // the events stand before what names a snapshot
 	}
-	if path == stdin || len(head) < headSize {
+	// A large trace is not read twice only to see that it is none.
+	if path == stdin || len(head) < headSize || !holds("correlation_id") && !holds("prev_event_digest") {
 		return false
 	}
 	f, err := dialect.ReadFile(path, nil, int64(o.limit))

@@ -121,9 +121,16 @@ func TestDiffTakesStreamsInEveryForm(t *testing.T) {
 	if err != nil || os.WriteFile(eventsFirst, text, 0o600) != nil {
 		t.Fatal(err)
 	}
-	forms := []string{gatewayStream("s01_chat_refs", "snapshot.json"), gatewayStream("s01_chat_refs", "trail.sqlite"), gz, eventsFirst, "-"}
+	// The first payload is larger than the head, and what names a snapshot stands last.
+	large := filepath.Join(t.TempDir(), "large.json")
+	text = slices.Concat([]byte(`{"events":`), raw[bytes.IndexByte(raw, '['):bytes.LastIndexByte(raw, ']')+1], []byte(`,"limit":2000,"offset":0,"length":32,"v_digest":"00"}`))
+	text = bytes.Replace(text, []byte(`"_obs":{`), []byte(`"_obs":{"large":"`+strings.Repeat("x", 70<<10)+`",`), 1)
+	if err := os.WriteFile(large, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	forms := []string{gatewayStream("s01_chat_refs", "snapshot.json"), gatewayStream("s01_chat_refs", "trail.sqlite"), gz, eventsFirst, large, "-"}
 	for _, left := range forms {
-		for _, right := range forms[:4] {
+		for _, right := range forms[:5] {
 			for _, in := range [][]byte{raw, packed.Bytes()} {
 				p := newProcess(t)
 				p.In = bytes.NewReader(in)

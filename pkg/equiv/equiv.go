@@ -1,4 +1,4 @@
-// Package equiv compares two recorded runs, event index by event index (CONTRACT E1–E11).
+// Package equiv compares two recorded runs or two event streams, event index by event index (CONTRACT E1–E11, X8).
 package equiv
 
 import (

@@ -22,33 +22,32 @@ type Stream struct {
 
 // StreamEvent is what is kept of an event: its place, and the turn that it belongs to.
 type StreamEvent struct {
-	Index                           int // from 0, over the whole store
-	Kind                            thread.Kind
-	ThreadID, TurnID, CorrelationID string
+	Index int // from 0, over the whole store
+	Kind  thread.Kind
+	*Turn // the events of a turn share one
 }
+
+// Turn is what links an event to its turn, as stored beside the payload.
+type Turn struct{ ThreadID, TurnID, CorrelationID string }
 
 // Add appends the next event in stored order.
 func (s *Stream) Add(e thread.Event) {
-	kept := StreamEvent{e.Index, e.Kind, e.ThreadID, e.TurnID, e.CorrelationID}
-	if n := len(s.Events); n > 0 {
-		// The events of a turn share one copy of its names.
-		last := &s.Events[n-1]
-		kept.Kind = shared(kept.Kind, last.Kind)
-		kept.ThreadID = shared(kept.ThreadID, last.ThreadID)
-		kept.TurnID = shared(kept.TurnID, last.TurnID)
-		kept.CorrelationID = shared(kept.CorrelationID, last.CorrelationID)
+	turn := Turn{e.ThreadID, e.TurnID, e.CorrelationID}
+	if n := len(s.Events); n > 0 && *s.Events[n-1].Turn == turn {
+		s.Events = append(s.Events, StreamEvent{e.Index, knownKind(e.Kind), s.Events[n-1].Turn})
+		return
 	}
-	for _, kind := range []thread.Kind{thread.Intent, thread.Decision, thread.Execution, thread.Proof} {
-		kept.Kind = shared(kept.Kind, kind)
-	}
-	s.Events = append(s.Events, kept)
+	s.Events = append(s.Events, StreamEvent{e.Index, knownKind(e.Kind), &turn})
 }
 
-func shared[T ~string](text, other T) T {
-	if text == other {
-		return other
+// knownKind gives the one copy of a kind's name.
+func knownKind(kind thread.Kind) thread.Kind {
+	for _, known := range []thread.Kind{thread.Intent, thread.Decision, thread.Execution, thread.Proof} {
+		if kind == known {
+			return known
+		}
 	}
-	return text
+	return kind
 }
 
 // CompareStreams gives the result of comparing two event streams, event index by event index (CONTRACT X8). The result has
