@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,7 +58,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			codes.message("input/"+c.File, p.errs.String())
 		}
 	}
-	for _, in := range madeInputs(t) {
+	for _, in := range slices.Concat(madeInputs(t), madeStreams(t)) {
 		codes.report(t, in.name, reportOf(t, in, "json"))
 	}
 	for _, e := range finding.Entries() {

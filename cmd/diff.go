@@ -26,9 +26,11 @@ func (a *App) diffCommand() *cobra.Command {
 		Use:   "diff LEFT RIGHT [FLAGS]",
 		Short: "Say whether two runs are equivalent, and where they part if not",
 		Long: `diff compares two recorded runs, event index by event index: equivalent, divergent or undecided, with the first
-difference as the root. LEFT and RIGHT are two traces, or two folders whose turns are compared one by one.`,
+difference as the root. LEFT and RIGHT are two traces, two event streams (a JSON
+snapshot or an SQLite trail), or two folders whose turns are compared one by one.`,
 		Example: `  dmpl diff left/memory_trace.json right/memory_trace.json
   dmpl diff runs/monday/observability runs/tuesday/observability
+  dmpl diff monday/snapshot.json tuesday/trail.sqlite
   dmpl diff a.json b.json --left-retrieval a.rows.json --right-retrieval b.rows.json
   dmpl diff a.json b.json --ignore '/events/*/tool_calls/*/normalized_args/timestamp'`,
 		Args: cobra.ExactArgs(2),
@@ -62,6 +64,14 @@ func (a *App) diff(o *diffOptions, left, right string) error {
 }
 
 func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, error) {
+	streams, err := a.areStreams(left, right, o)
+	if err != nil {
+		return nil, err
+	}
+	if streams {
+		result, err := a.diffStreams(left, right, o)
+		return []finding.Result{result}, err
+	}
 	profiles, err := o.toolProfiles()
 	if err != nil {
 		result, err := troubled(o.profiles, true, err)

@@ -1,4 +1,4 @@
-// Package equiv compares two recorded runs, event index by event index (CONTRACT E1–E11).
+// Package equiv compares two recorded runs or two event streams, event index by event index (CONTRACT E1–E11, X8).
 package equiv
 
 import (
@@ -88,16 +88,19 @@ func (c *comparer) knownVersions() bool {
 	return false
 }
 
-// tally counts one outcome of a rule.
 func (c *comparer) tally(id string, status finding.Status, reason string) {
-	checks := c.result.Checks
-	for i := range checks {
-		if checks[i].ID == id && checks[i].Status == status && checks[i].Reason == reason {
-			checks[i].Count++
+	tallyOf(&c.result, id, status, reason)
+}
+
+// tallyOf counts one outcome of a rule.
+func tallyOf(r *finding.Result, id string, status finding.Status, reason string) {
+	for i := range r.Checks {
+		if c := &r.Checks[i]; c.ID == id && c.Status == status && c.Reason == reason {
+			c.Count++
 			return
 		}
 	}
-	c.result.Checks = append(checks, finding.Check{ID: id, Status: status, Count: 1, Reason: reason})
+	r.Checks = append(r.Checks, finding.Check{ID: id, Status: status, Count: 1, Reason: reason})
 }
 
 // hold tallies a rule: failed when it has reported a difference since the mark, not checked when a field that it looks at

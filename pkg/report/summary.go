@@ -88,7 +88,20 @@ func holds(r finding.Result) string {
 	if w := countOf(r.Findings, finding.Warning); w > 0 {
 		parts = append(parts, plural(w, "warning"))
 	}
+	if n := observational(r.Findings); n > 0 { // X8: the summary line says it
+		parts = append(parts, plural(n, "context")+" different only in observational text")
+	}
 	return strings.Join(parts, ", ")
+}
+
+func observational(fs []finding.Finding) int {
+	n := 0
+	for f := range having(fs, finding.Note) {
+		if f.Code == finding.StreamDiffObservational {
+			n++
+		}
+	}
+	return n
 }
 
 // decisive is the finding that the verdict rests on: the root or the first error, but for a divergence the first

@@ -1,0 +1,196 @@
+package cmd_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dmpl/dmpl/pkg/finding"
+)
+
+// streamPair is a row of fixtures/thread/diff.json.
+type streamPair struct {
+	Name, Stream string
+	Edits        []struct {
+		At     string
+		Value  any
+		Remove bool
+	}
+	Verdict finding.Verdict
+	Codes   []string
+}
+
+func gatewayStream(name, file string) string {
+	return filepath.Join(fixtures, "thread", "streams", name, file)
+}
+
+// madeStreams writes the edited side of every pair and gives the command lines that compare it.
+func madeStreams(t *testing.T) []invocation {
+	t.Helper()
+	var pairs []streamPair
+	readExpected(t, filepath.Join(fixtures, "thread", "diff.json"), &pairs)
+	var all []invocation
+	for _, p := range pairs {
+		raw, err := os.ReadFile(gatewayStream(p.Stream, "snapshot.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		var snapshot any
+		if err := d.Decode(&snapshot); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.Edits {
+			snapshot = put(snapshot, strings.Split(e.At, "/")[1:], e.Value, e.Remove)
+		}
+		text, err := json.Marshal(snapshot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "snapshot.json")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, invocation{"stream " + p.Name, []string{"diff", gatewayStream(p.Stream, "snapshot.json"), path}})
+	}
+	damaged := filepath.Join(t.TempDir(), "damaged.sqlite")
+	if err := os.WriteFile(damaged, []byte("SQLite format 3\x00 and nothing else"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	surrogates := gatewayStream("s15_lone_surrogates", "snapshot.json")
+	return append(all,
+		invocation{"stream damaged", []string{"diff", damaged, surrogates}},
+		invocation{"stream with lone surrogates", []string{"diff", surrogates, surrogates}},
+	)
+}
+
+func put(v any, path []string, value any, remove bool) any {
+	if len(path) == 0 {
+		return value
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		v[path[0]] = put(v[path[0]], path[1:], value, remove)
+		if len(path) == 1 && remove {
+			delete(v, path[0])
+		}
+		return v
+	case []any:
+		i, err := strconv.Atoi(path[0])
+		if err != nil {
+			panic(err)
+		}
+		if len(path) == 1 && remove {
+			return slices.Delete(v, i, i+1)
+		}
+		v[i] = put(v[i], path[1:], value, remove)
+		return v
+	}
+	panic("no such place")
+}
+
+// X8: diff takes snapshots, trails, gzip and standard input, in every combination.
+func TestDiffTakesStreamsInEveryForm(t *testing.T) {
+	raw, err := os.ReadFile(gatewayStream("s01_chat_refs", "snapshot.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(raw); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	gz := filepath.Join(t.TempDir(), "snapshot.json.gz")
+	if err := os.WriteFile(gz, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var sorted any
+	if err := json.Unmarshal(raw, &sorted); err != nil {
+		t.Fatal(err)
+	}
+	// The events stand first here: the head of the file names no snapshot.
+	eventsFirst := filepath.Join(t.TempDir(), "sorted.json")
+	text, err := json.Marshal(sorted)
+	if err != nil || os.WriteFile(eventsFirst, text, 0o600) != nil {
+		t.Fatal(err)
+	}
+	// The first payload is larger than the head, and what names a snapshot stands last.
+	large := filepath.Join(t.TempDir(), "large.json")
+	text = slices.Concat([]byte(`{"events":`), raw[bytes.IndexByte(raw, '['):bytes.LastIndexByte(raw, ']')+1], []byte(`,"limit":2000,"offset":0,"length":32,"v_digest":"00"}`))
+	text = bytes.Replace(text, []byte(`"_obs":{`), []byte(`"_obs":{"large":"`+strings.Repeat("x", 70<<10)+`",`), 1)
+	if err := os.WriteFile(large, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	forms := []string{gatewayStream("s01_chat_refs", "snapshot.json"), gatewayStream("s01_chat_refs", "trail.sqlite"), gz, eventsFirst, large, "-"}
+	for _, left := range forms {
+		for _, right := range forms[:5] {
+			for _, in := range [][]byte{raw, packed.Bytes()} {
+				p := newProcess(t)
+				p.In = bytes.NewReader(in)
+				if code := p.Run([]string{"diff", left, right}); code != finding.ExitHolds || !strings.HasPrefix(p.out.String(), "equivalent") {
+					t.Errorf("%s, %s: exit code %d\n%s%s", left, right, code, p.out, p.errs)
+				}
+			}
+		}
+	}
+}
+
+// X8: what differs only in observational text is equivalent, and the summary line says so.
+func TestTheSummaryNamesObservationalText(t *testing.T) {
+	for _, in := range madeStreams(t) {
+		if in.name != "stream messages" {
+			continue
+		}
+		p := newProcess(t)
+		if code := p.Run(append(in.args, "--quiet")); code != finding.ExitHolds || !strings.Contains(p.out.String(), "1 context different only in observational text") {
+			t.Errorf("exit code %d: %s%s", code, p.out, p.errs)
+		}
+		return
+	}
+	t.Fatal("the fixture is missing")
+}
+
+// Z2: a stream and a trace cannot be compared, and neither can flags of traces be applied to streams.
+func TestDiffRefusesAStreamAndATrace(t *testing.T) {
+	stream := gatewayStream("s01_chat_refs", "snapshot.json")
+	trace := filepath.Join(fixtures, "demo", "left", "memory_trace.json")
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{stream, trace}, "is an event stream and"},
+		{[]string{trace, stream}, "is an event stream and"},
+		{[]string{stream, filepath.Join(fixtures, "demo")}, "is an event stream and"},
+		{[]string{stream, stream, "--profiles", "x"}, "belong to traces"},
+		{[]string{stream, stream, "--left-retrieval", "x"}, "belong to traces"},
+	} {
+		p := newProcess(t)
+		if code := p.Run(append([]string{"diff"}, tt.args...)); code != finding.ExitTrouble || !strings.Contains(p.errs.String(), tt.says) || p.out.Len() > 0 {
+			t.Errorf("%v: exit code %d\n%s%s", tt.args, code, p.out, p.errs)
+		}
+	}
+}
+
+// Z4: an input that cannot be read is a finding of the report, whatever the other side is.
+func TestDiffReportsAnUnreadableStream(t *testing.T) {
+	dir := t.TempDir()
+	garbage := filepath.Join(dir, "garbage.sqlite")
+	if err := os.WriteFile(garbage, []byte("SQLite format 3\x00 and nothing else"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{garbage, filepath.Join(dir, "none")} {
+		for _, args := range [][]string{{gatewayStream("s01_chat_refs", "snapshot.json"), other}, {other, gatewayStream("s01_chat_refs", "trail.sqlite")}} {
+			p := newProcess(t)
+			if code := p.Run(append([]string{"diff", "--format", "json"}, args...)); code != finding.ExitTrouble || !strings.Contains(p.out.String(), `"input.`) {
+				t.Errorf("%v: exit code %d\n%s%s", args, code, p.out, p.errs)
+			}
+		}
+	}
+}
