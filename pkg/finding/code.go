@@ -12,9 +12,11 @@ type Effect string
 const (
 	None    Effect = "none"    // warnings and notes
 	Fails   Effect = "fails"   // verify: fail; in a comparison: undecided (CONTRACT E1)
-	Rejects Effect = "rejects" // undecided, unless something differs: no claim can be made (CONTRACT V3), or the sides are not comparable (E2)
+	Rejects Effect = "rejects" // undecided: the claim cannot be made (CONTRACT V3)
 	Differs Effect = "differs" // divergent
-	Trouble Effect = "trouble" // exit code 2
+	// Incomparable makes a comparison undecided whatever else differs (CONTRACT E2).
+	Incomparable Effect = "incomparable"
+	Trouble      Effect = "trouble" // exit code 2
 )
 
 // Entry is one row of the code table. From it come `dmpl explain`, docs/reasons.md and the rule lists of other formats.

@@ -3,7 +3,7 @@ package finding
 // equivEntries are the codes about two runs.
 var equivEntries = []Entry{
 	{
-		Code: EquivIdentity, Rule: "E2", Severity: Error, Effect: Rejects,
+		Code: EquivIdentity, Rule: "E2", Severity: Error, Effect: Incomparable,
 		Title:   "runs are not comparable",
 		Meaning: "The two runs did not start from the same workflow, model, policies, snapshot or contract versions.",
 		Causes:  "Another configuration on one side.",
@@ -73,7 +73,7 @@ var equivEntries = []Entry{
 		Action:  "Write such values as strings.",
 	},
 	{
-		Code: EquivProfileVersion, Rule: "E4", Severity: Error, Effect: Rejects,
+		Code: EquivProfileVersion, Rule: "E4", Severity: Error, Effect: Incomparable,
 		Title:   "calls were recorded under different versions",
 		Meaning: "Arguments and fingerprints that different profile or normalisation versions chose are not comparable.",
 		Causes:  "The tool profile was changed between the runs.",
@@ -171,7 +171,7 @@ var equivEntries = []Entry{
 		Action:  "Compare the outputs.",
 	},
 	{
-		Code: EquivOutputNormalization, Rule: "E8", Severity: Error, Effect: Rejects,
+		Code: EquivOutputNormalization, Rule: "E8", Severity: Error, Effect: Incomparable,
 		Title:   "outputs were hashed under different versions",
 		Meaning: "Shape hashes of different normalisation versions are not comparable.",
 		Causes:  "A newer writer on one side.",

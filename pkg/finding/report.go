@@ -122,11 +122,12 @@ type Row struct {
 }
 
 // Judge sorts the findings, sets the verdict from them (CONTRACT Z1, E1, E2) and, in a comparison, names the root.
-// In a comparison a difference makes the verdict divergent; what would fail one artifact, or makes the sides not
-// comparable, leaves it undecided. An error whose code has no effect is never overlooked: it makes the verdict undecided.
+// In a comparison what would fail one artifact makes the verdict undecided, a difference makes it divergent, and runs
+// that are not comparable are undecided whatever else differs. An error whose code has no effect is never overlooked:
+// it makes the verdict undecided.
 func (r *Result) Judge(comparison bool) {
 	Sort(r.Findings)
-	var fails, rejects, differs bool
+	var fails, rejects, differs, incomparable bool
 	for _, f := range r.Findings {
 		if f.Severity != Error {
 			continue
@@ -138,11 +139,13 @@ func (r *Result) Judge(comparison bool) {
 			fails = true
 		case Differs:
 			differs = true
+		case Incomparable:
+			incomparable = true
 		default:
 			rejects = true
 		}
 	}
-	r.Verdict = verdict(comparison, fails, rejects || r.Trouble, differs)
+	r.Verdict = verdict(comparison, fails, rejects || incomparable || r.Trouble, differs && !incomparable)
 	if comparison {
 		r.nameRoot()
 	}
