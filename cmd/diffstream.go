@@ -145,7 +145,7 @@ func (a *App) diffStreams(left, right string, o *diffOptions) (finding.Result, e
 // readStream reads a stream and keeps what a comparison needs of its events. The caller closes the stream.
 func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgateway.Stream, error) {
 	if info, err := os.Stat(path); err == nil {
-		collectNormally(int(info.Size()))
+		a.collect(int(info.Size()))
 	}
 	side := &equiv.Stream{Path: path}
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
