@@ -31,6 +31,7 @@ type StreamSource struct {
 // later events refer to, and no payload.
 type Stream struct {
 	o       StreamOptions
+	rules   []streamRule
 	result  finding.Result
 	cover   finding.Coverage
 	tallies [][]finding.Check // by rule
@@ -61,7 +62,8 @@ type unseen struct {
 
 // NewStream starts a check. Add takes the events, Result ends it.
 func NewStream(o StreamOptions) *Stream {
-	return &Stream{o: o, tallies: make([][]finding.Check, len(streamRules)), chain: thread.ChainSeed, memory: newRecord()}
+	rules := streamRules()
+	return &Stream{o: o, rules: rules, tallies: make([][]finding.Check, len(rules)), chain: thread.ChainSeed, memory: newRecord()}
 }
 
 // streamRule is one check, of each event of a kind, or at the end.
@@ -73,12 +75,9 @@ type streamRule struct {
 	run   func(s *Stream)
 }
 
-// streamRules in the order of dbl-gateway.md §9. What has no function is decided in Result.
-var streamRules []streamRule
-
-// The table is filled here because some rules name others.
-func init() {
-	streamRules = []streamRule{
+// streamRules are all checks, in the order of dbl-gateway.md §9. What has no function is decided by another rule or in Result.
+func streamRules() []streamRule {
+	return []streamRule{
 		{"event_digest", finding.StreamEventDigest, "", true, checkEventDigest},
 		{"canon_len", finding.StreamCanonLen, "", false, nil},
 		{"v_digest", finding.StreamVDigest, "", true, nil},
@@ -113,7 +112,7 @@ func (s *Stream) Add(e thread.Event) {
 		payload = canon.Value{} // it has no digest then, and checkEventDigest says so
 	}
 	s.at = seen{Event: e, position: s.memory.count(), payload: payload, turn: s.memory.turnOf(e)}
-	for i, r := range streamRules {
+	for i, r := range s.rules {
 		if r.run != nil && (r.kind == "" || r.kind == e.Kind) {
 			s.rule = i
 			r.run(s)
@@ -131,13 +130,13 @@ func (s *Stream) member(pointer string) canon.Value {
 // as lets a function decide for another rule than the one that called it.
 func (s *Stream) as(name string, run func()) {
 	before := s.rule
-	s.rule = ruleNamed(name)
+	s.rule = s.ruleNamed(name)
 	run()
 	s.rule = before
 }
 
-func ruleNamed(name string) int {
-	for i, r := range streamRules {
+func (s *Stream) ruleNamed(name string) int {
+	for i, r := range s.rules {
 		if r.name == name {
 			return i
 		}
@@ -146,7 +145,7 @@ func ruleNamed(name string) int {
 }
 
 func (s *Stream) tally(rule int, status finding.Status, reason string) {
-	if streamRules[rule].claim {
+	if s.rules[rule].claim {
 		s.cover.Claims++
 		if status != finding.NotChecked {
 			s.cover.Checked++
@@ -176,7 +175,7 @@ func (s *Stream) missing(pointer string, expected, actual finding.Value, detail 
 }
 
 func (s *Stream) found(pointer string, expected, actual finding.Value, detail string) finding.Finding {
-	f := finding.New(streamRules[s.rule].code)
+	f := finding.New(s.rules[s.rule].code)
 	f.Artifact, f.EventIndex = s.o.Path, s.at.Index
 	f.Pointer = "/events/" + strconv.Itoa(s.at.position) + pointer
 	f.Expected, f.Actual, f.Detail = expected, actual, detail
@@ -184,7 +183,7 @@ func (s *Stream) found(pointer string, expected, actual finding.Value, detail st
 	return f
 }
 
-// text gives a text of a stream, which may hold lone surrogates, as a value of a report.
+// textValue gives a text of a stream, which may hold lone surrogates, as a value of a report.
 func textValue(text string) finding.Value { return canon.QuoteASCII(nil, []byte(text)) }
 
 func numberValue(n int) finding.Value { return strconv.AppendInt(nil, int64(n), 10) }

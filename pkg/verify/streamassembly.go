@@ -51,7 +51,7 @@ func (s *Stream) place(position int32) {
 
 func (s *Stream) assemble(d decision, h *history) error {
 	s.place(d.position)
-	s.rule = ruleNamed("reassembly")
+	s.rule = s.ruleNamed("reassembly")
 	intent := h.of.memory.row(int(d.intent))
 	switch intentType := s.memory.text(intent.intentType); {
 	case intentType == artifactHandle:
@@ -93,7 +93,7 @@ func (s *Stream) unbuilt(d decision, err error) error {
 		s.skip("the stream does not hold what the context is made of: " + e.Code)
 		return nil
 	}
-	s.rule = ruleNamed("reassembly_error")
+	s.rule = s.ruleNamed("reassembly_error")
 	if d.denied && d.assembly.form == notStated && d.reason >= 0 && s.memory.text(d.reason) == e.Code {
 		s.pass()
 		return nil
@@ -114,7 +114,7 @@ func (s *Stream) built(d decision, c thread.Context) {
 	if d.assembly.form == notStated {
 		switch {
 		case d.reason >= 0 && thread.Refused(&thread.Error{Code: s.memory.text(d.reason)}):
-			s.rule = ruleNamed("reassembly_error")
+			s.rule = s.ruleNamed("reassembly_error")
 			s.fail("/payload/reasons", nil, s.onlyReason(d), "the DECISION refuses the references, and the stream resolves them")
 		case d.denied:
 			s.skip(noContext)
@@ -134,7 +134,7 @@ func (s *Stream) built(d decision, c thread.Context) {
 		return
 	}
 	s.pass()
-	s.rule = ruleNamed("reassembly_content")
+	s.rule = s.ruleNamed("reassembly_content")
 	if content, ok := contentOf(c.Spec(), c.Assembled()); ok && d.hasContent && content == d.content {
 		s.pass()
 		return

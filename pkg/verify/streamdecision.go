@@ -99,7 +99,7 @@ const noConfig = "no context configuration was given (--context-config)"
 
 // X6: every resolved reference is an event of the thread as it stands, before the decision.
 func checkReferences(s *Stream) {
-	cross := ruleNamed("cross_thread")
+	cross := s.ruleNamed("cross_thread")
 	threadID := s.memory.id(s.at.ThreadID)
 	for i, ref := range s.member("/context_spec/retrieval/resolved_refs").Elements() {
 		pointer := "/payload/context_spec/retrieval/resolved_refs/" + string(numberValue(i))

@@ -40,7 +40,7 @@ func (s *Stream) Result(source StreamSource) (finding.Result, error) {
 
 // deferredReleases decides about the PROOFs whose DECISION has to be read again.
 func (s *Stream) deferredReleases(source StreamSource) error {
-	s.rule = ruleNamed("release_digest")
+	s.rule = s.ruleNamed("release_digest")
 	for _, d := range s.deferred {
 		raw, err := source.Payload(int(d.decision))
 		if err != nil {
@@ -70,7 +70,7 @@ func (s *Stream) settle(source StreamSource) {
 
 // store holds the stream to what its store states: the chain and the number of events.
 func (s *Stream) store(source StreamSource) {
-	s.rule = ruleNamed("v_digest")
+	s.rule = s.ruleNamed("v_digest")
 	switch {
 	case !source.Whole:
 		s.skip(source.Reason)
@@ -82,7 +82,7 @@ func (s *Stream) store(source StreamSource) {
 		s.atStore("/v_digest", textValue(s.chain), textValue(source.VDigest), "the chain over the stored digests gives another v_digest")
 	}
 	if n := s.memory.count(); source.Whole && source.Length != nil && *source.Length != int64(n) {
-		s.rule = ruleNamed("index")
+		s.rule = s.ruleNamed("index")
 		s.atStore("/length", numberValue(n), numberValue(int(*source.Length)), fmt.Sprintf("the store states %d events", *source.Length))
 	}
 }
@@ -104,7 +104,7 @@ func (s *Stream) checks(source StreamSource) {
 		}
 	}
 	s.result.Checks = append(s.result.Checks, shape)
-	for i, r := range streamRules {
+	for i, r := range s.rules {
 		outcomes := s.tallies[i]
 		if len(outcomes) == 0 {
 			outcomes = []finding.Check{{Status: finding.NotApplicable, Count: 1, Reason: "the stream has nothing of the kind"}}
