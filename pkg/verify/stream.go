@@ -52,6 +52,7 @@ type seen struct {
 	position int
 	payload  canon.Value
 	turn     *turn
+	digested bool // of a DECISION: assembly_digest is right
 }
 
 // unseen is a check that needed an event which did not come: a failure where the whole store is there.

@@ -35,6 +35,9 @@ func checkContextDigests(s *Stream) {
 		return
 	}
 	d, err := thread.ContextDigest(spec, assembled)
+	if stated, ok := assembly.Text(); ok && err == nil {
+		s.at.digested = stated == d.String()
+	}
 	if err != nil {
 		s.fail("/payload/assembly_digest", nil, clone(assembly.Raw()), "the stored context has no digest: %s", err)
 	} else {
@@ -246,6 +249,7 @@ type decision struct {
 	assembly         stated
 	content          [sha256.Size]byte // of context_spec and assembled_context as stored
 	hasContent       bool              // the content has a form
+	digested         bool              // assembly is its digest
 	off, denied      bool
 	reason           int32 // id of the code of the only reason; -1 for none or several
 }
@@ -259,7 +263,7 @@ func (s *Stream) rememberDecision(of turnOnly) {
 	config, _ := s.member("/boundary/context_config_digest").Text()
 	d := decision{
 		position: int32(e.position), intent: e.turn.intent, assembly: assembly,
-		off: config == resolutionOff, denied: result == "DENY", reason: -1,
+		off: config == resolutionOff, digested: e.digested, denied: result == "DENY", reason: -1,
 	}
 	if d.intent < 0 {
 		if position, ok := r.asked[of]; ok {
