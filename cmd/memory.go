@@ -28,3 +28,25 @@ func collectNormally(size int) {
 }
 
 func collectorSet() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
+
+// The memory, in bytes, up to which the heap of a stream stays where it can: one of some thousand events, one of very many.
+const (
+	streamHeap     = 20 << 20
+	longStreamHeap = 256 << 20
+)
+
+// manyEvents is when a stream is long: what is kept of its events no longer fits streamHeap.
+const manyEvents = 50_000
+
+// collectForStream bounds the heap while a stream of some length is checked. Settings of the environment stand.
+func collectForStream(events int) {
+	if collectorSet() || events != 0 && events != manyEvents {
+		return
+	}
+	if events == 0 {
+		debug.SetMemoryLimit(streamHeap)
+		return
+	}
+	debug.SetGCPercent(100)
+	debug.SetMemoryLimit(longStreamHeap)
+}

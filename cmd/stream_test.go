@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/golden"
 )
 
@@ -216,6 +217,39 @@ func TestVerifyLeavesStreamsAlone(t *testing.T) {
 	}
 	if after := folderState(t, dir); after != before {
 		t.Errorf("the folder was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// Z5: a stream with surrogates that stand alone, and with values out of every range, gives a report that is strict JSON.
+func TestReportOfAHostileStreamIsStrictJSON(t *testing.T) {
+	text, err := os.ReadFile(streamFixture("s15_lone_surrogates", "snapshot.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{
+		{`"thread_id": "`, `"thread_id": "\udc00`},
+		{`"event_index": `, `"event_index": -9999999999999999999999`},
+		{`"digest": "sha256:`, `"digest": "\ud801`},
+		{`"kind": "EXECUTION"`, `"kind": "\udfff"`},
+		{`"index": 4,`, `"index": 1099511627776,`},
+		{`"intent_index": `, `"intent_index": 9999999999999999999`},
+	} {
+		changed := strings.ReplaceAll(string(text), change[0], change[1])
+		if changed == string(text) {
+			changed = strings.ReplaceAll(string(text), strings.ReplaceAll(change[0], `": `, `":`), strings.ReplaceAll(change[1], `": `, `":`))
+		}
+		if changed == string(text) {
+			t.Fatalf("nothing to change: %s", change[0])
+		}
+		path := filepath.Join(t.TempDir(), "hostile.json")
+		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := newProcess(t)
+		code := p.Run([]string{"verify", path, "--format", "json", "--context-config", streamFixture("s15_lone_surrogates", "context.json")})
+		if err := canon.Valid(p.out.Bytes()); code != 1 || err != nil {
+			t.Errorf("%s: exit %d, report: %v", change[1], code, err)
+		}
 	}
 }
 

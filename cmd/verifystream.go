@@ -121,8 +121,11 @@ func (a *App) verifyStream(path string, o *verifyOptions, settings verify.Option
 	}
 	check := verify.NewStream(verify.StreamOptions{Path: path, Config: o.context, Coverage: settings.Coverage})
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
+	events := 0
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
+		collectForStream(events)
 		check.Add(e)
+		events++
 		return nil
 	})
 	if err != nil {

@@ -179,9 +179,17 @@ func (s *Stream) found(pointer string, expected, actual finding.Value, detail st
 	f := finding.New(s.rules[s.rule].code)
 	f.Artifact, f.EventIndex = s.o.Path, s.at.Index
 	f.Pointer = "/events/" + strconv.Itoa(s.at.position) + pointer
-	f.Expected, f.Actual, f.Detail = expected, actual, detail
+	f.Expected, f.Actual, f.Detail = readable(expected), readable(actual), detail
 	f.Hint = finding.Lookup(f.Code).Action
 	return f
+}
+
+// readable keeps a value that a report may hold (Z5). One with a surrogate that stands alone is no JSON by C1: its text is given.
+func readable(v finding.Value) finding.Value {
+	if v == nil || canon.Valid(v) == nil {
+		return v
+	}
+	return canon.QuoteASCII(nil, v)
 }
 
 // textValue gives a text of a stream, which may hold lone surrogates, as a value of a report.
