@@ -30,12 +30,13 @@ type artifactOptions struct {
 	profileFiles []finding.Input // what toolProfiles has read
 }
 
-func (o *artifactOptions) bind(c *cobra.Command) {
+// bind declares the flags. More are dialects of the command besides those that readers has.
+func (o *artifactOptions) bind(c *cobra.Command, more ...string) {
 	names := []string{dialectAuto}
 	for _, r := range readers {
 		names = append(names, r.Name())
 	}
-	addChoice(c, &o.dialect, "dialect", "what the artifacts are, where their content does not tell", names...)
+	addChoice(c, &o.dialect, "dialect", "what the artifacts are, where their content does not tell", append(names, more...)...)
 	c.Flags().StringVar(&o.profiles, "profiles", "", "folder of tool profiles (memory.tool_profile.v1)")
 	addDocumentLimit(c, &o.limit)
 }

@@ -93,11 +93,24 @@ func madeInputs(t *testing.T) []invocation {
 	if err := os.WriteFile(faulty, tinyEvents(20_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []invocation{
+	damaged := filepath.Join(dir, "damaged.sqlite")
+	trail, err := os.ReadFile(streamFixture("s01_chat_refs", "trail.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged, trail[:5000], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var tampered []invocation
+	for _, c := range tamperings(t) {
+		tampered = append(tampered, invocation{c.What, c.write(t, dir)})
+	}
+	return append(tampered, []invocation{
+		{"a trail that was cut off", []string{"verify", damaged}},
 		{"a trace with very many faults", []string{"verify", faulty}},
 		{"a pipe", []string{"verify", pipe}},
 		{"a trace over the size cap", []string{"verify", large}},
 		{"a file that is not there", []string{"verify", filepath.Join(dir, "none")}},
 		{"an empty folder", []string{"verify", t.TempDir()}},
-	}
+	}...)
 }

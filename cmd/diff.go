@@ -8,6 +8,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/verify"
@@ -36,7 +37,7 @@ snapshot or an SQLite trail), or two folders whose turns are compared one by one
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.diff(&o, args[0], args[1]) },
 	}
-	o.artifactOptions.bind(c)
+	o.artifactOptions.bind(c, dblgateway.Name)
 	o.reportOptions.bind(c)
 	c.Flags().StringVar(&o.leftRetrieval, "left-retrieval", "", "the left retrieval trace, where it does not lie beside the trace")
 	c.Flags().StringVar(&o.rightRetrieval, "right-retrieval", "", "the right retrieval trace, where it does not lie beside the trace")

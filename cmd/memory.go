@@ -17,7 +17,7 @@ func (a *App) collect(size int) {
 	if size > smallHeap/3 {
 		mode = collectNormally
 	}
-	if !a.alone || mode <= a.collecting || os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+	if mode <= a.collecting || !a.maySetCollector() {
 		return
 	}
 	a.collecting = mode
@@ -38,3 +38,29 @@ const (
 	collectLate
 	collectNormally // once needed, it stays
 )
+
+// maySetCollector: not in a process that is not dmpl's own, and not against its environment.
+func (a *App) maySetCollector() bool {
+	return a.alone && os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == ""
+}
+
+// The memory, in bytes, up to which the heap of a stream stays where it can: one of some thousand events, one of very many.
+const (
+	streamHeap     = 20 << 20
+	longStreamHeap = 256 << 20
+)
+
+// manyEvents is when a stream is long: what is kept of its events no longer fits streamHeap.
+const manyEvents = 50_000
+
+// collectForStream bounds the heap while a stream is checked, as its events are counted.
+func (a *App) collectForStream(events int) {
+	switch {
+	case events != 0 && events != manyEvents, !a.maySetCollector():
+	case events == 0:
+		debug.SetMemoryLimit(streamHeap)
+	default:
+		debug.SetGCPercent(100)
+		debug.SetMemoryLimit(longStreamHeap)
+	}
+}

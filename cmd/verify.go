@@ -6,7 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread"
 	"github.com/dmpl/dmpl/pkg/trace"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
@@ -17,27 +19,34 @@ type verifyOptions struct {
 	retrieval string
 	maxBytes  byteCount
 	coverage  int
+
+	contextFile  string
+	context      *thread.Config  // what contextFile holds
+	contextInput []finding.Input // contextFile itself
 }
 
 func (a *App) verifyCommand() *cobra.Command {
 	o := verifyOptions{maxBytes: verify.DefaultMaxBytes}
 	c := &cobra.Command{
 		Use:   "verify PATH... [FLAGS]",
-		Short: "Check that traces are complete and their digests are what they claim to be",
+		Short: "Check that traces and streams are complete and their digests are what they claim to be",
 		Long: `verify checks artifacts one by one: is every required field there, do indices, links and ranks fit together, can the
-trace support a deterministic claim, and does every digest with a preimage match it. PATH is a trace, a folder (searched
-with everything below it), or - for standard input.`,
+trace support a deterministic claim, and does every digest with a preimage match it. Of an event stream of a gateway (JSON
+snapshot or SQLite trail) every digest and both chains are recomputed, and with --context-config every context is assembled
+again from the events. PATH is a trace, a stream, a folder (searched with everything below it), or - for standard input.`,
 		Example: `  dmpl verify memory_trace.json
   dmpl verify workspace/observability --profiles profiles/
   dmpl verify run.json --retrieval rows.json --format json
-  dmpl verify release/ --require-coverage 80`,
+  dmpl verify release/ --require-coverage 80
+  dmpl verify trail.sqlite --context-config context.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.verify(&o, args) },
 	}
-	o.artifactOptions.bind(c)
+	o.artifactOptions.bind(c, dblgateway.Name)
 	o.reportOptions.bind(c)
 	c.Flags().StringVar(&o.retrieval, "retrieval", "", "the retrieval trace, where it does not lie beside the trace")
 	c.Flags().Var(&o.maxBytes, "max-bytes", "cap of a trace file without a truncation marker")
+	c.Flags().StringVar(&o.contextFile, "context-config", "", "the context configuration of an event stream")
 	c.Flags().IntVar(&o.coverage, "require-coverage", 0, "fail when fewer claims than this percentage were checked")
 	return c
 }
@@ -51,13 +60,17 @@ func (a *App) verify(o *verifyOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.emit(finding.Report{Command: "verify", Results: results}, o.reportOptions, append(args, o.profiles)...)
+	return a.emit(finding.Report{Command: "verify", Results: results}, o.reportOptions, append(args, o.profiles, o.contextFile)...)
 }
 
 func (a *App) verifyAll(o *verifyOptions, args []string) ([]finding.Result, error) {
 	profiles, err := o.toolProfiles()
 	if err != nil {
 		result, err := troubled(o.profiles, false, err)
+		return []finding.Result{result}, err
+	}
+	if o.context, err = a.contextConfig(o); err != nil {
+		result, err := troubled(o.contextFile, false, err)
 		return []finding.Result{result}, err
 	}
 	settings := verify.Options{MaxBytes: int64(o.maxBytes), Profiles: profiles, Coverage: o.coverage}
@@ -80,6 +93,13 @@ func (a *App) verifyAll(o *verifyOptions, args []string) ([]finding.Result, erro
 
 func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
 	if !isFolder(path) {
+		if a.isStream(path, &o.artifactOptions) {
+			result, err := a.verifyStream(path, o, settings)
+			return []finding.Result{result}, err
+		}
+		if o.contextFile != "" {
+			return nil, usage("Name the stream, or leave the flag out.", "--context-config belongs to an event stream, and %s is none", path)
+		}
 		_, result, err := a.verifyFile(path, o, settings, dialect.Options{Retrieval: o.retrieval})
 		return []finding.Result{result}, err
 	}
@@ -96,11 +116,15 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 
 // verifyTree checks every artifact of a folder, and then the folder: what lies there alone, and what never varies.
 func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
-	if len(tree.Entries)+len(tree.Orphans) == 0 {
+	streams := a.takeStreams(tree, &o.artifactOptions)
+	if o.dialect.value == dblgateway.Name {
+		tree.Entries, tree.Orphans = nil, nil
+	}
+	if len(tree.Entries)+len(tree.Orphans)+len(streams) == 0 {
 		return []finding.Result{empty(root, false, tree.Skipped...)}, nil
 	}
 	settings.InFolder = len(tree.Entries) > 1
-	step, done := a.progress(len(tree.Entries), "verify")
+	step, done := a.progress(len(tree.Entries)+len(streams), "verify")
 	defer done()
 	var results []finding.Result
 	var folder verify.Folder
@@ -115,11 +139,19 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		results = append(results, result)
 		step()
 	}
+	for _, path := range streams {
+		result, err := a.verifyStream(path, o, settings)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+		step()
+	}
 	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
 	whole.Findings = append(whole.Findings, orphans(tree.Orphans)...)
 	whole.Findings = append(whole.Findings, skipped(tree.Skipped)...)
 	if len(whole.Findings) > 0 {
-		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries), Reason: ""}}
+		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries) + len(streams), Reason: ""}}
 		whole.Judge(false)
 		results = append(results, whole)
 	}

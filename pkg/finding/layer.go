@@ -20,6 +20,7 @@ var layers = []Layer{
 	{"size", "Artifacts are bounded."},
 	{"digest", "A stored digest is not what it claims to be."},
 	{"blind", "A check that cannot fail."},
+	{"stream", "The events of a gateway do not give what they claim."},
 	{"equiv", "Two runs were compared, and differ or are not comparable."},
 	{"streamdiff", "Two event streams were compared, and differ or are not comparable."},
 }

@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread"
+	"github.com/dmpl/dmpl/pkg/verify"
+)
+
+// headBytes is how much of an input is looked at to tell a stream, which can be larger than memory, from other artifacts.
+const headBytes = 64 << 10
+
+// kindContextConfig is the kind of a context configuration among the inputs of a report.
+const kindContextConfig = "context_config"
+
+// contextConfig reads the file of --context-config; nil without the flag (CONTRACT X4). The error is a [dialect.Problem].
+func (a *App) contextConfig(o *verifyOptions) (*thread.Config, error) {
+	if o.contextFile == "" {
+		return nil, nil
+	}
+	f, err := dialect.ReadFile(o.contextFile, a.In, int64(o.limit))
+	if err != nil {
+		return nil, err
+	}
+	v, err := thread.Read(f.Data)
+	if err != nil {
+		var bad *canon.Error
+		errors.As(err, &bad)
+		p := problemOf(o.contextFile, bad)
+		return nil, &p
+	}
+	c, err := thread.ParseConfig(v)
+	if err != nil {
+		return nil, configProblem(o.contextFile, err)
+	}
+	o.contextInput = []finding.Input{f.Input(dblgateway.Name, kindContextConfig, o.digests)}
+	return &c, nil
+}
+
+// configProblem names the member of a configuration that is wrong.
+func configProblem(path string, err error) *dialect.Problem {
+	p := &dialect.Problem{Code: finding.ShapeValue, Path: path, Offset: -1, Detail: err.Error()}
+	var e *thread.Error
+	if errors.As(err, &e) {
+		p.Pointer, p.Detail = e.Pointer, e.Detail
+		if code := finding.Code(e.Code); finding.Lookup(code).Code != "" {
+			p.Code = code
+		}
+	}
+	return p
+}
+
+// isStream says whether an input is the event stream of a gateway, by its dialect flag or by its first bytes.
+func (a *App) isStream(path string, o *artifactOptions) bool {
+	if o.dialect.value != dialectAuto {
+		return o.dialect.value == dblgateway.Name
+	}
+	var head []byte
+	if path == stdin {
+		in := bufio.NewReaderSize(a.In, headBytes)
+		a.In = in
+		head, _ = in.Peek(headBytes) // a read error is met again by who reads the input
+		head = inflated(head)
+	} else {
+		f, err := dialect.Open(path, nil)
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		head, _ = io.ReadAll(io.LimitReader(f, headBytes))
+	}
+	return startsStream(path, head)
+}
+
+// inflated gives what the start of a compressed input holds.
+func inflated(head []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(head))
+	if err != nil {
+		return head
+	}
+	plain, _ := io.ReadAll(io.LimitReader(z, headBytes)) // the input is cut off on purpose
+	return plain
+}
+
+var errEvents = errors.New("events")
+
+// startsStream looks at the head of an input. A snapshot whose events come first is known by the members of its first event.
+func startsStream(path string, head []byte) bool {
+	// The head of a document is no document: an error says nothing.
+	if ok, _ := dblgateway.Detect(&dialect.File{Path: path, Data: head}); ok {
+		return true
+	}
+	r := canon.NewReader(head)
+	if r.Kind() != canon.Object {
+		return false
+	}
+	err := r.Members(func(name []byte) error {
+		if string(name) == "events" {
+			return errEvents
+		}
+		_, err := r.Skip()
+		return err
+	})
+	return errors.Is(err, errEvents) && bytes.Contains(head, []byte(`"prev_event_digest"`))
+}
+
+// verifyStream checks one event stream (CONTRACT V0, X6).
+func (a *App) verifyStream(path string, o *verifyOptions, settings verify.Options) (finding.Result, error) {
+	if o.retrieval != "" {
+		return finding.Result{}, usage("Streams have no retrieval trace.", "--retrieval belongs to a trace, and %s is an event stream", path)
+	}
+	check := verify.NewStream(verify.StreamOptions{Path: path, Config: o.context, Coverage: settings.Coverage})
+	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
+	events := 0
+	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
+		a.collectForStream(events)
+		check.Add(e)
+		events++
+		return nil
+	})
+	if err != nil {
+		return troubled(path, false, err)
+	}
+	defer stream.Close()
+	result, err := check.Result(verify.StreamSource{
+		Length: stream.Length, VDigest: stream.VDigest, Whole: stream.Whole, Reason: stream.Reason,
+		Shape: stream.Shape, Payload: stream.Payload,
+	})
+	if err != nil {
+		return troubled(path, false, err)
+	}
+	result.Name, result.Inputs = path, slices.Concat(stream.Inputs, o.contextInput)
+	return result, nil
+}
+
+// takeStreams takes the streams out of the files of a folder that are no traces.
+func (a *App) takeStreams(tree *dialect.Tree, o *artifactOptions) []string {
+	if o.dialect.value != dialectAuto && o.dialect.value != dblgateway.Name {
+		return nil
+	}
+	var streams, rest []string
+	byContent := artifactOptions{dialect: choice{value: dialectAuto}}
+	for _, path := range tree.Skipped {
+		if a.isStream(path, &byContent) {
+			streams = append(streams, path)
+		} else {
+			rest = append(rest, path)
+		}
+	}
+	tree.Skipped = slices.DeleteFunc(rest, func(path string) bool { // an input of the stream that it belongs to
+		base, isLog := strings.CutSuffix(path, "-wal")
+		return isLog && slices.Contains(streams, base)
+	})
+	return streams
+}

@@ -1,0 +1,227 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/thread"
+)
+
+// stated is a digest as an artifact states it, in as few bytes as will do: streams have very many.
+type stated struct {
+	sum  [sha256.Size]byte
+	form statedForm
+}
+
+type statedForm uint8
+
+const (
+	notStated  statedForm = iota // absent or null
+	prefixed                     // sha256: and 64 lowercase hex digits
+	otherText                    // a text of another form; sum holds its id
+	otherValue                   // no text at all
+)
+
+// row is what is kept of an event.
+type row struct {
+	index                                 int
+	digest                                stated
+	kind                                  kindOfRow
+	thread, turn, correlation, intentType int32 // ids of texts
+}
+
+type kindOfRow uint8
+
+const (
+	otherRow kindOfRow = iota
+	intentRow
+	decisionRow
+	executionRow
+	proofRow
+)
+
+var rowKinds = [...]thread.Kind{"", thread.Intent, thread.Decision, thread.Execution, thread.Proof}
+
+func rowKind(k thread.Kind) kindOfRow {
+	for i, known := range rowKinds {
+		if k == known && i > 0 {
+			return kindOfRow(i)
+		}
+	}
+	return otherRow
+}
+
+// turnKey names what the events of one turn have in common.
+type turnKey struct{ thread, turn, correlation int32 }
+
+// turnOnly is a turn, whatever the correlation id.
+type turnOnly struct{ thread, turn int32 }
+
+// turn is what is kept of the events of one turn and correlation id.
+type turn struct {
+	lane, stream, intentType, parent int32 // of its first event; parent -1 for none
+	known                            bool  // the first event has come
+	intent                           int32 // position of the last INTENT; -1 for none
+	decision                         int32 // position of the last DECISION; -1 for none
+	assembly, render, proof          stated
+}
+
+// normativeKey names an INTENT by its thread and digest.
+type normativeKey struct {
+	thread int32
+	digest stated
+}
+
+const chunk = 1 << 14 // rows; a slice that grew would be there twice while it grows
+
+// record is what is kept of the events so far.
+type record struct {
+	rows    [][]row
+	moved   map[int]int32 // index to position, where they differ
+	ids     map[string]int32
+	texts   []string
+	turns   map[turnKey]*turn
+	asked   map[turnOnly]int32    // position of the last INTENT
+	decided map[turnOnly]struct{} // a DECISION has come
+	intents map[normativeKey]struct{}
+}
+
+func newRecord() record {
+	return record{
+		moved: map[int]int32{}, ids: map[string]int32{}, turns: map[turnKey]*turn{},
+		asked: map[turnOnly]int32{}, decided: map[turnOnly]struct{}{}, intents: map[normativeKey]struct{}{},
+	}
+}
+
+func (r *record) count() int {
+	if len(r.rows) == 0 {
+		return 0
+	}
+	return (len(r.rows)-1)*chunk + len(r.rows[len(r.rows)-1])
+}
+
+func (r *record) row(position int) *row { return &r.rows[position/chunk][position%chunk] }
+
+func (r *record) append(added row) {
+	if n := r.count(); added.index != n {
+		r.moved[added.index] = int32(n)
+	}
+	if last := len(r.rows) - 1; last < 0 || len(r.rows[last]) == chunk {
+		size := chunk
+		if last < 0 {
+			size = 0 // most streams are short
+		}
+		r.rows = append(r.rows, make([]row, 0, size))
+	}
+	last := len(r.rows) - 1
+	r.rows[last] = append(r.rows[last], added)
+}
+
+// atIndex gives the event of an index; nil where none has come.
+func (r *record) atIndex(index int) *row {
+	if position, ok := r.moved[index]; ok {
+		return r.row(int(position))
+	}
+	if index >= 0 && index < r.count() && r.row(index).index == index {
+		return r.row(index)
+	}
+	return nil
+}
+
+// id gives the number of a text, always the same for the same text.
+func (r *record) id(text string) int32 {
+	if id, ok := r.ids[text]; ok {
+		return id
+	}
+	text = strings.Clone(text)
+	id := int32(len(r.texts))
+	r.ids[text], r.texts = id, append(r.texts, text)
+	return id
+}
+
+func (r *record) text(id int32) string { return r.texts[id] }
+
+func (r *record) key(e thread.Event) turnKey {
+	return turnKey{r.id(e.ThreadID), r.id(e.TurnID), r.id(e.CorrelationID)}
+}
+
+func (r *record) turnOf(e thread.Event) *turn {
+	key := r.key(e)
+	t := r.turns[key]
+	if t == nil {
+		t = &turn{intent: -1, decision: -1}
+		r.turns[key] = t
+	}
+	return t
+}
+
+const digestPrefix = "sha256:"
+
+// stated keeps a digest that is written as text.
+func (r *record) stated(text string) stated {
+	var d stated
+	digits, ok := strings.CutPrefix(text, digestPrefix)
+	if ok && len(digits) == hex.EncodedLen(len(d.sum)) {
+		if n, err := hex.Decode(d.sum[:], []byte(digits)); err == nil && n == len(d.sum) && hex.EncodeToString(d.sum[:]) == digits {
+			d.form = prefixed
+			return d
+		}
+	}
+	d = stated{form: otherText}
+	binary.LittleEndian.PutUint32(d.sum[:], uint32(r.id(text)))
+	return d
+}
+
+// statedIn keeps a digest that stands in a payload.
+func (r *record) statedIn(v canon.Value) stated {
+	if v.Kind() == canon.Invalid || v.Kind() == canon.Null {
+		return stated{}
+	}
+	if text, ok := v.Text(); ok {
+		return r.stated(text)
+	}
+	return stated{form: otherValue}
+}
+
+// spell gives a stated digest as it was written; "" for none.
+func (r *record) spell(d stated) string {
+	switch d.form {
+	case prefixed:
+		return digestPrefix + hex.EncodeToString(d.sum[:])
+	case otherText:
+		return r.text(int32(binary.LittleEndian.Uint32(d.sum[:])))
+	}
+	return ""
+}
+
+func computed(d thread.Digest) stated { return stated{sum: [sha256.Size]byte(d.Sum), form: prefixed} }
+
+// remember keeps what later events refer to of the event at work.
+func (s *Stream) remember() {
+	e, r := &s.at, &s.memory
+	key := r.key(e.Event)
+	added := row{
+		index: e.Index, digest: r.stated(e.Digest), kind: rowKind(e.Kind),
+		thread: key.thread, turn: key.turn, correlation: key.correlation, intentType: r.id(e.IntentType),
+	}
+	position := int32(e.position)
+	whole := turnOnly{key.thread, key.turn}
+	switch e.Kind {
+	case thread.Intent:
+		e.turn.intent = position
+		r.intents[normativeKey{key.thread, added.digest}] = struct{}{}
+		r.asked[whole] = position
+	case thread.Decision:
+		s.rememberDecision(whole)
+		e.turn.decision = position
+		r.decided[whole] = struct{}{}
+	case thread.Proof:
+		if isReleaseGuard(e.payload) {
+			e.turn.proof = r.statedIn(s.member("/payload_digest"))
+		}
+	}
+	r.append(added)
+}
