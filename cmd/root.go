@@ -69,6 +69,7 @@ func (a *App) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.verifyCommand(),
 		a.diffCommand(),
+		a.replayCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
 		a.stepCommand(),

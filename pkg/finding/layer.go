@@ -21,6 +21,7 @@ var layers = []Layer{
 	{"digest", "A stored digest is not what it claims to be."},
 	{"blind", "A check that cannot fail."},
 	{"equiv", "Two runs were compared, and differ or are not comparable."},
+	{"replay", "A recording was built again, and differs from what it stores."},
 }
 
 // Layer gives the name of the code's layer, e.g. "equiv".
