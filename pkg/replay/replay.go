@@ -152,7 +152,7 @@ func (s *Stream) Result(whole bool, reason string, shape ...finding.Finding) fin
 	if t.equal+t.changed == 0 {
 		r.Findings = append(r.Findings, finding.New(finding.ReplayNothing))
 	}
-	r.Checks = t.checks()
+	r.Checks = appendCount(t.checks(), finding.NotChecked, len(s.turns), "no decision follows the INTENT")
 	if !whole {
 		r.Checks = appendCount(r.Checks, finding.NotChecked, s.tally[1].turns(), "an earlier event is missing")
 	}
