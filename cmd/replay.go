@@ -95,6 +95,9 @@ func (a *App) replayStream(o *replayOptions, path string) (finding.Result, error
 	result.Name, result.Inputs = path, stream.Inputs
 	for i := range result.Findings {
 		result.Findings[i].Artifact = path
+		if result.Findings[i].Code == finding.ReplayConfigDiffers {
+			result.Name = path + " under another configuration" // X4: said first
+		}
 	}
 	return result, stream.Close()
 }
