@@ -32,7 +32,7 @@ var echoes = []string{
 func (s *Stream) compare(t *tally, o turn) {
 	given := s.options.Config.Digest.String()
 	pinned := o.text(pinAt)
-	other := pinned != given
+	other := pinned != given && pinned != ""
 	if other {
 		t.pinned(pin{pinned, o.at + pinAt, 1})
 	}
