@@ -5,6 +5,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
 )
@@ -12,13 +13,14 @@ import (
 // contextConfig is the file of --context-config.
 type contextConfig struct {
 	thread.Config
+	input   finding.Input
 	unknown []string // pointers to what nobody knows
 }
 
 // readContextConfig reads a context configuration as its schema (context.config.v1) has it. The error is a
 // [dialect.Problem] with the pointer of the member that is wrong.
-func (a *App) readContextConfig(path string, limit int64) (contextConfig, error) {
-	file, err := dialect.ReadFile(path, a.In, limit)
+func readContextConfig(path string, o dialect.Options) (contextConfig, error) {
+	file, err := dialect.ReadFile(path, o.Stdin, o.Limit)
 	if err != nil {
 		return contextConfig{}, err
 	}
@@ -30,7 +32,7 @@ func (a *App) readContextConfig(path string, limit int64) (contextConfig, error)
 	if err != nil {
 		return contextConfig{}, configProblem(path, v, err)
 	}
-	return contextConfig{config, thread.UnknownInConfig(v)}, nil
+	return contextConfig{config, file.Input(dblgateway.Name, "context_config", o.Digests), thread.UnknownInConfig(v)}, nil
 }
 
 // configProblem says what is wrong with a configuration in the words of V1.

@@ -74,12 +74,12 @@ func (a *App) replay(o *replayOptions, path string) error {
 }
 
 func (a *App) replayStream(o *replayOptions, path string) (finding.Result, error) {
-	config, err := a.readContextConfig(o.config, int64(o.limit))
+	settings := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.format.value == formatJSON}
+	config, err := readContextConfig(o.config, settings)
 	if err != nil {
 		return finding.Result{}, err
 	}
 	options := replay.Options{Config: config.Config, Unknown: config.unknown, Until: o.until}
-	settings := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.format.value == formatJSON}
 	var stream *dblgateway.Stream
 	var run *replay.Stream
 	if o.mode.value == modeLedger {
@@ -92,7 +92,7 @@ func (a *App) replayStream(o *replayOptions, path string) (finding.Result, error
 		return finding.Result{}, err
 	}
 	result := run.Result(stream.Whole, stream.Reason, stream.Shape...)
-	result.Name, result.Inputs = path, stream.Inputs
+	result.Name, result.Inputs = path, append(stream.Inputs, config.input)
 	for i := range result.Findings {
 		result.Findings[i].Artifact = path
 		if result.Findings[i].Code == finding.ReplayConfigDiffers {

@@ -50,3 +50,29 @@ func names(violations []schema.Violation, pointer string) bool {
 	}
 	return false
 }
+
+// X4: bounds are where both say they are; true counts as 1, as the gateway has it.
+func TestContextConfigBounds(t *testing.T) {
+	for member, literals := range map[string]map[string]bool{
+		"max_refs":                   {"0": false, "1": true, "true": true, "false": false, "123456789012345678901234567890": true, "-123456789012345678901234567890": false},
+		"expand_last_n":              {"0": false, "1": true, "21": true, "null": false},
+		"workbench_fetch_timeout_ms": {"99": false, "100": true, "true": false},
+		"workbench_max_bytes":        {"1023": false, "1024": true},
+	} {
+		for literal, valid := range literals {
+			example := string(examplesOf(t, contextConf)[0])
+			from := strings.Index(example, `"`+member+`": `) + len(member) + 4
+			to := from + strings.IndexAny(example[from:], ",\n")
+			doc := []byte(example[:from] + literal + example[to:])
+			v, err := thread.Read(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = thread.ParseConfig(v)
+			violations := validate(t, contextConf, doc)
+			if (err == nil) != valid || (len(violations) == 0) != valid {
+				t.Errorf("%s %s: read with %v, the schema says %v; valid=%v", member, literal, err, violations, valid)
+			}
+		}
+	}
+}
