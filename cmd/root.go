@@ -24,6 +24,7 @@ the environment beats the file.`
 
 const rootExample = `  dmpl verify observability/         # is every trace complete, every digest right?
   dmpl diff monday/ tuesday/         # are two runs equivalent?
+  dmpl replay snapshot.json --context-config context.json   # is every context what the events give?
   dmpl canon trace.json              # canonical bytes of a document
   dmpl digest canonical trace.json   # their SHA-256
   dmpl explain canon.duplicate_key   # what a reason code means and what to do`
@@ -69,6 +70,7 @@ func (a *App) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.verifyCommand(),
 		a.diffCommand(),
+		a.replayCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
 		a.stepCommand(),

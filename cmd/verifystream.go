@@ -20,44 +20,17 @@ import (
 // headBytes is how much of an input is looked at to tell a stream, which can be larger than memory, from other artifacts.
 const headBytes = 64 << 10
 
-// kindContextConfig is the kind of a context configuration among the inputs of a report.
-const kindContextConfig = "context_config"
-
 // contextConfig reads the file of --context-config; nil without the flag (CONTRACT X4). The error is a [dialect.Problem].
 func (a *App) contextConfig(o *verifyOptions) (*thread.Config, error) {
 	if o.contextFile == "" {
 		return nil, nil
 	}
-	f, err := dialect.ReadFile(o.contextFile, a.In, int64(o.limit))
+	c, err := readContextConfig(o.contextFile, dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests})
 	if err != nil {
 		return nil, err
 	}
-	v, err := thread.Read(f.Data)
-	if err != nil {
-		var bad *canon.Error
-		errors.As(err, &bad)
-		p := problemOf(o.contextFile, bad)
-		return nil, &p
-	}
-	c, err := thread.ParseConfig(v)
-	if err != nil {
-		return nil, configProblem(o.contextFile, err)
-	}
-	o.contextInput = []finding.Input{f.Input(dblgateway.Name, kindContextConfig, o.digests)}
-	return &c, nil
-}
-
-// configProblem names the member of a configuration that is wrong.
-func configProblem(path string, err error) *dialect.Problem {
-	p := &dialect.Problem{Code: finding.ShapeValue, Path: path, Offset: -1, Detail: err.Error()}
-	var e *thread.Error
-	if errors.As(err, &e) {
-		p.Pointer, p.Detail = e.Pointer, e.Detail
-		if code := finding.Code(e.Code); finding.Lookup(code).Code != "" {
-			p.Code = code
-		}
-	}
-	return p
+	o.contextInput = []finding.Input{c.input}
+	return &c.Config, nil
 }
 
 // isStream says whether an input is the event stream of a gateway, by its dialect flag or by its first bytes.

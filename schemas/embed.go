@@ -15,6 +15,7 @@ const suffix = ".schema.json"
 // itself, e.g. "memory.determinism_trace.v1".
 func Names() []string {
 	return []string{
+		"context.config.v1",
 		"dmpl.report.v1",
 		"memory.determinism_trace.v1",
 		"memory.retrieval_trace.v1",

@@ -23,6 +23,7 @@ var layers = []Layer{
 	{"stream", "The events of a gateway do not give what they claim."},
 	{"equiv", "Two runs were compared, and differ or are not comparable."},
 	{"streamdiff", "Two event streams were compared, and differ or are not comparable."},
+	{"replay", "A recording was built again, and differs from what it stores."},
 }
 
 // Layer gives the name of the code's layer, e.g. "equiv".

@@ -18,6 +18,7 @@ const (
 	retrieval   = "memory.retrieval_trace.v1"
 	profile     = "memory.tool_profile.v1"
 	report      = "dmpl.report.v1"
+	contextConf = "context.config.v1"
 )
 
 func TestEverySchemaFileIsNamedAndOfDraft2020(t *testing.T) {

@@ -59,7 +59,7 @@ func (t *trail) read() error {
 	if err := t.connect(); err != nil {
 		return t.failed(err)
 	}
-	if err := t.checkTable("events", append(slices.Clone(otherColumns), textNames...)); err != nil {
+	if err := t.checkTable("events", allColumns()); err != nil {
 		return err
 	}
 	if err := t.checkTable("v_state", stateColumns); err != nil {
@@ -178,17 +178,13 @@ func (t *trail) readState() error {
 }
 
 func (t *trail) readEvents() error {
-	columns := strings.Join(append(slices.Clone(otherColumns), textNames...), ", ")
+	columns := strings.Join(allColumns(), ", ")
 	rows, err := t.conn.QueryContext(context.Background(), "SELECT "+columns+" FROM events NOT INDEXED ORDER BY idx")
 	if err != nil {
 		return t.failed(err)
 	}
 	defer rows.Close()
-	values := make([]any, len(otherColumns)+len(textNames))
-	targets := make([]any, len(values))
-	for i := range values {
-		targets[i] = &values[i]
-	}
+	values, targets := cells()
 	for rows.Next() {
 		if err := rows.Scan(targets...); err != nil {
 			return t.failed(err)
@@ -201,6 +197,19 @@ func (t *trail) readEvents() error {
 		return t.failed(err)
 	}
 	return nil
+}
+
+// allColumns are the columns of an event, in the order of eventOf.
+func allColumns() []string { return slices.Concat(otherColumns, textNames) }
+
+// cells gives room for the values of a row, and what Scan fills.
+func cells() (values, targets []any) {
+	values = make([]any, len(otherColumns)+len(textNames))
+	targets = make([]any, len(values))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	return values, targets
 }
 
 // row reads one row and passes it on.

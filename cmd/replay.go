@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/replay"
+)
+
+const (
+	modeStream = "stream"
+	modeLedger = "ledger"
+)
+
+type replayOptions struct {
+	reportOptions
+	config string
+	mode   choice
+	db     string
+	until  int
+	limit  byteCount
+}
+
+func (a *App) replayCommand() *cobra.Command {
+	var o replayOptions
+	c := &cobra.Command{
+		Use:   "replay STREAM --context-config FILE [FLAGS]",
+		Short: "Build every context of a recorded stream again and compare",
+		Long: `replay builds the context of every turn again from the events before it, under the context configuration that is given,
+and compares it with the context that the decision stores. With the recorded configuration this tests the recording; with
+another one it says what would change, turn by turn. No model and no policy is asked. STREAM is a snapshot or a trail of
+the gateway, or - for standard input.`,
+		Example: `  dmpl replay snapshot.json --context-config context.json
+  dmpl replay trail.sqlite --context-config stricter.json
+  dmpl replay snapshot.json --context-config context.json --mode ledger --db ledger.sqlite`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("Run it once for each stream.", "%s takes one stream, and %d were given", c.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.replay(&o, args[0]) },
+	}
+	o.bind(c)
+	c.Flags().StringVar(&o.config, "context-config", "", "context configuration (context.config.v1); required")
+	addChoice(c, &o.mode, "mode", "what answers references: the events in memory, or queries to an SQLite file", modeStream, modeLedger)
+	c.Flags().StringVar(&o.db, "db", "", "with --mode ledger: project the stream into this new SQLite file and keep it")
+	c.Flags().IntVar(&o.until, "until", replay.All, "index of the last event to replay; -1 for all")
+	addDocumentLimit(c, &o.limit)
+	return c
+}
+
+func (a *App) replay(o *replayOptions, path string) error {
+	switch {
+	case o.config == "":
+		return usage("Give the configuration of the gateway, context.json.", "--context-config is required")
+	case o.db != "" && o.mode.value != modeLedger:
+		return usage("Add --mode ledger.", "--db is for ledger replay")
+	case o.until < replay.All:
+		return usage("Give the index of an event.", "--until %d is no index", o.until)
+	case o.config == stdin && path == stdin:
+		return usage("Name one of them.", "the stream and its configuration cannot both be standard input")
+	}
+	result, err := a.replayStream(o, path)
+	if err != nil {
+		if result, err = troubled(path, true, err); err != nil {
+			return err
+		}
+	}
+	detach(&result)
+	return a.emit(finding.Report{Command: "replay", Results: []finding.Result{result}}, o.reportOptions, path, o.config)
+}
+
+func (a *App) replayStream(o *replayOptions, path string) (finding.Result, error) {
+	settings := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.format.value == formatJSON}
+	config, err := readContextConfig(o.config, settings)
+	if err != nil {
+		return finding.Result{}, err
+	}
+	options := replay.Options{Config: config.Config, Unknown: config.unknown, Until: o.until}
+	var stream *dblgateway.Stream
+	var run *replay.Stream
+	if o.mode.value == modeLedger {
+		stream, run, err = replayLedger(path, o.db, settings, options)
+	} else {
+		run = replay.New(options)
+		stream, err = dblgateway.Read(path, settings, run.Event)
+	}
+	if err != nil {
+		return finding.Result{}, err
+	}
+	result := run.Result(stream.Whole, stream.Reason, stream.Shape...)
+	result.Name, result.Inputs = path, append(stream.Inputs, config.input)
+	for i := range result.Findings {
+		result.Findings[i].Artifact = path
+		if result.Findings[i].Code == finding.ReplayConfigDiffers {
+			result.Name = path + " under another configuration" // X4: said first
+		}
+	}
+	return result, stream.Close()
+}
