@@ -8,7 +8,7 @@ VULN := golang.org/x/vuln/cmd/govulncheck@v1.4.0
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/dmpl .
 
-# The last command must find a divergence: its exit code is 1.
+# The comparison with the changed run must find a divergence: its exit code is 1.
 demo: build
 	@echo; echo "== one run, verified: exit code 0"
 	bin/dmpl verify fixtures/demo/left
@@ -16,6 +16,8 @@ demo: build
 	bin/dmpl diff fixtures/demo/left fixtures/demo/same
 	@echo; echo "== another query, another record: exit code 1"
 	bin/dmpl diff fixtures/demo/left fixtures/demo/changed; test $$? -eq 1
+	@echo; echo "== a conversation, every context built again from its events: exit code 0"
+	bin/dmpl replay fixtures/thread/streams/s01_chat_refs/snapshot.json --context-config fixtures/thread/streams/s01_chat_refs/context.json
 
 # TESTFLAGS=-v also shows the vectors that a test could not find.
 test:
