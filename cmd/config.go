@@ -83,9 +83,13 @@ func yamlReason(err error) string {
 
 // checkKeys refuses a key that no command has a flag for: a misspelt setting must not pass in silence.
 func (s settings) checkKeys(root *cobra.Command) error {
+	keys := slices.Sorted(slices.Values(s.viper.AllKeys()))
+	if len(keys) == 0 {
+		return nil
+	}
 	known := map[string]bool{}
 	collectFlags(root, known)
-	for _, key := range slices.Sorted(slices.Values(s.viper.AllKeys())) {
+	for _, key := range keys {
 		if !known[key] {
 			return configError("%s: no command has such a flag", s.where(key))
 		}

@@ -71,7 +71,13 @@ func contextConfig(t *testing.T, dir string) *thread.Config {
 
 func verifyStream(t testing.TB, path string, c *thread.Config) finding.Result {
 	t.Helper()
-	s := verify.NewStream(verify.StreamOptions{Path: path, Config: c})
+	return verifyStreamWith(t, verify.StreamOptions{Path: path, Config: c})
+}
+
+func verifyStreamWith(t testing.TB, o verify.StreamOptions) finding.Result {
+	t.Helper()
+	path := o.Path
+	s := verify.NewStream(o)
 	stream, err := dblgateway.Read(path, dialect.Options{}, func(e thread.Event) error { s.Add(e); return nil })
 	if err != nil {
 		t.Fatal(err)
@@ -280,6 +286,22 @@ func TestStreamWithoutConfigurationSaysWhatIsNotChecked(t *testing.T) {
 		i := slices.IndexFunc(r.Checks, func(c finding.Check) bool { return c.ID == id })
 		if i < 0 || r.Checks[i].Status != finding.NotChecked || r.Checks[i].Count != 8 {
 			t.Errorf("%s: %+v", id, r.Checks)
+		}
+	}
+}
+
+// V5: checked claims over all claims must reach what is required.
+func TestStreamCoverage(t *testing.T) {
+	dir := filepath.Join(streamFolder, "streams", "s01_chat_refs")
+	for _, tt := range []struct {
+		percent int
+		config  *thread.Config
+		want    finding.Verdict
+	}{{0, nil, finding.Pass}, {1, contextConfig(t, dir), finding.Pass}, {100, nil, finding.Fail}} {
+		r := verifyStreamWith(t, verify.StreamOptions{Path: filepath.Join(dir, "snapshot.json"), Config: tt.config, Coverage: tt.percent})
+		short := slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Code == finding.DigestCoverage })
+		if r.Verdict != tt.want || short != (tt.want == finding.Fail) {
+			t.Errorf("%d %%: %s, %+v of the claims", tt.percent, r.Verdict, *r.Coverage)
 		}
 	}
 }
