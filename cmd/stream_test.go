@@ -231,7 +231,7 @@ func TestReportOfAHostileStreamIsStrictJSON(t *testing.T) {
 		{`"event_index": `, `"event_index": -9999999999999999999999`},
 		{`"digest": "sha256:`, `"digest": "\ud801`},
 		{`"kind": "EXECUTION"`, `"kind": "\udfff"`},
-		{`"index": 4,`, `"index": 1099511627776,`},
+		{`"index": 4,`, `"index": 2147483647,`},
 		{`"intent_index": `, `"intent_index": 9999999999999999999`},
 	} {
 		changed := strings.ReplaceAll(string(text), change[0], change[1])

@@ -20,6 +20,9 @@ const (
 	artifactHandle = "artifact.handle"
 )
 
+// MostEvents bounds the integers of an event, its index and its canonical length: the same on every platform.
+const MostEvents = 1<<31 - 1
+
 // Event is one row of a stream. Texts may hold lone surrogates, as three bytes each.
 type Event struct {
 	Index           int    // from 0, over the whole store
@@ -85,7 +88,7 @@ func ParseEvent(v canon.Value) (Event, error) {
 
 func integerOf(v canon.Value, name string) (int, error) {
 	n, ok := canon.Integer(member(v, name).Raw())
-	if !ok || int64(int(n)) != n {
+	if !ok || n > MostEvents || n < -MostEvents {
 		return 0, fault(CodeInvalidEvent, "/"+name, "expected an integer")
 	}
 	return int(n), nil

@@ -156,7 +156,7 @@ func readCount(raw []byte, name string) (int, error) {
 	if !ok && !isNumber(raw[0]) {
 		return 0, typeFault{finding.ShapeType, "/" + name, name + " is no number"}
 	}
-	if !ok || n < 0 || int64(int(n)) != n {
+	if !ok || n < 0 || n > thread.MostEvents {
 		return 0, typeFault{finding.ShapeRange, "/" + name, fmt.Sprintf("%s is %.40s, not an integer from 0", name, raw)}
 	}
 	return int(n), nil

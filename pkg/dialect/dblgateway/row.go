@@ -15,8 +15,8 @@ func eventOf(values []any) (idx int64, e thread.Event, err error) {
 		return idx, e, err
 	}
 	e.Index = int(max(0, idx-1))
-	if int64(e.Index) != max(0, idx-1) {
-		return idx, e, typeFault{finding.ShapeRange, "/index", fmt.Sprintf("idx is %d, more than this machine counts", idx)}
+	if idx-1 > thread.MostEvents {
+		return idx, e, typeFault{finding.ShapeRange, "/index", fmt.Sprintf("idx is %d, more than a stream can have", idx)}
 	}
 	for i, field := range textFields(&e) {
 		if *field, err = textOf(values[len(otherColumns)+i], textNames[i]); err != nil {
@@ -35,7 +35,7 @@ func eventOf(values []any) (idx int64, e thread.Event, err error) {
 	}
 	e.Payload = trimSpace([]byte(payload))
 	n, err := integerOf(values[3], "canon_len")
-	if err == nil && (n < 0 || int64(int(n)) != n) {
+	if err == nil && (n < 0 || n > thread.MostEvents) {
 		err = typeFault{finding.ShapeRange, "/canon_len", fmt.Sprintf("canon_len is %d, not a number of bytes", n)}
 	}
 	e.CanonLen = int(n)
