@@ -119,26 +119,5 @@ func (s *Stream) checks(source StreamSource) {
 			ID: "X7.policy", Status: finding.NotChecked, Count: n, Reason: "the gateway's own policy is not re-run",
 		})
 	}
-	s.requireCoverage()
-}
-
-// requireCoverage is V5's least percentage.
-func (s *Stream) requireCoverage() {
-	s.result.Coverage = &s.cover
-	if s.o.Coverage == 0 {
-		return
-	}
-	percent := 0
-	if s.cover.Claims > 0 {
-		percent = 100 * s.cover.Checked / s.cover.Claims
-	}
-	check := finding.Check{ID: "V5.coverage", Status: finding.Passed, Count: 1}
-	if percent < s.o.Coverage {
-		check.Status = finding.Failed
-		f := finding.New(finding.DigestCoverage)
-		f.Artifact, f.Hint = s.o.Path, finding.Lookup(finding.DigestCoverage).Action
-		f.Detail = fmt.Sprintf("%d of %d claims were checked (%d %%), %d %% are required", s.cover.Checked, s.cover.Claims, percent, s.o.Coverage)
-		s.result.Findings = append(s.result.Findings, f)
-	}
-	s.result.Checks = append(s.result.Checks, check)
+	requireCoverage(&s.result, &s.cover, s.o.Coverage, s.o.Path)
 }

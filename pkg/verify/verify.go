@@ -156,22 +156,28 @@ func (c *checker) report(code finding.Code, path, pointer string, event int, for
 }
 
 // coverage is checked claims over all claims; structural checks do not count (CONTRACT V5).
-func (c *checker) coverage() {
-	c.result.Coverage = &c.cover
-	if c.o.Coverage == 0 {
+func (c *checker) coverage() { requireCoverage(&c.result, &c.cover, c.o.Coverage, c.t.Path) }
+
+// requireCoverage holds the claims of an artifact at path to the least percentage that must be checked; 0 asks for none
+// (CONTRACT V5).
+func requireCoverage(r *finding.Result, cover *finding.Coverage, least int, path string) {
+	r.Coverage = cover
+	if least == 0 {
 		return
 	}
 	percent := 0
-	if c.cover.Claims > 0 {
-		percent = 100 * c.cover.Checked / c.cover.Claims
+	if cover.Claims > 0 {
+		percent = 100 * cover.Checked / cover.Claims
 	}
 	check := finding.Check{ID: "V5.coverage", Status: finding.Passed, Count: 1}
-	if percent < c.o.Coverage {
+	if percent < least {
 		check.Status = finding.Failed
-		c.report(finding.DigestCoverage, c.t.Path, "", finding.NoEvent, "%d of %d claims were checked (%d %%), %d %% are required",
-			c.cover.Checked, c.cover.Claims, percent, c.o.Coverage)
+		f := finding.New(finding.DigestCoverage)
+		f.Artifact, f.Hint = path, finding.Lookup(finding.DigestCoverage).Action
+		f.Detail = fmt.Sprintf("%d of %d claims were checked (%d %%), %d %% are required", cover.Checked, cover.Claims, percent, least)
+		r.Findings = append(r.Findings, f)
 	}
-	c.result.Checks = append(c.result.Checks, check)
+	r.Checks = append(r.Checks, check)
 }
 
 // place names an event and a call of it for findings.
