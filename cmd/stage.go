@@ -1,0 +1,42 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/thread"
+)
+
+// stage is one pipeline stage as a command of its own (CONTRACT P1).
+type stage struct {
+	name, short string
+	long        string // what goes in, what comes out
+	run         func(memory.Version) thread.Stage
+}
+
+// stages are the pipeline stages in the order of a turn.
+var stages = []stage{}
+
+// stageCommand makes the command of one stage.
+func (a *App) stageCommand(s stage) *cobra.Command {
+	var version choice
+	o := documentOptions{fault: answerFault}
+	c := &cobra.Command{
+		Use:   s.name + " [--pipeline-version V] [FILE|-]",
+		Short: s.short,
+		Long:  s.long,
+		Example: "  dmpl step " + s.name + " input.json\n" +
+			"  dmpl step " + s.name + " --pipeline-version llamabrain-v1 --jsonl < many.jsonl",
+		Args: fileArgument,
+		RunE: func(_ *cobra.Command, args []string) error {
+			v, err := memory.ParseVersion(version.value)
+			if err != nil {
+				return err
+			}
+			return a.answer(fileOf(args), o, s.run(v))
+		},
+	}
+	addChoice(c, &version, "pipeline-version", "whose rules apply", memory.DMPLv1.String(), memory.LlamaBrainV1.String())
+	o.bind(c)
+	return c
+}
