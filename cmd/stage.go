@@ -15,7 +15,15 @@ type stage struct {
 }
 
 // stages are the pipeline stages in the order of a turn.
-var stages = []stage{}
+var stages = []stage{
+	{
+		name: "memory", short: "Run operations on a memory",
+		long: `memory takes a JSON object with state (a persona snapshot, or null), ops, clockStart, clockStep, idStart,
+maxEpisodicMemories and episodicDecayRate. It prints results, stateAfter, stateHash, promptMemories,
+promptMemoriesWithContradicted and nextSequenceNumber, or {"error":{"code":…,"detail":…}}.`,
+		run: func(v memory.Version) thread.Stage { return memory.Step(v) },
+	},
+}
 
 // stageCommand makes the command of one stage.
 func (a *App) stageCommand(s stage) *cobra.Command {
