@@ -142,3 +142,9 @@ type GateResult struct {
 
 // Version is memory's: the pipeline version picks both the memory's rules and the stages'.
 type Version = memory.Version
+
+// The pipeline versions.
+const (
+	DMPLv1       = memory.DMPLv1
+	LlamaBrainV1 = memory.LlamaBrainV1
+)
