@@ -9,6 +9,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
+	"github.com/dmpl/dmpl/pkg/verify"
 )
 
 // areStreams says whether two inputs are event streams. One stream and one trace are a usage error; what is neither is left
@@ -72,20 +73,28 @@ func (a *App) diffStreams(left, right string, o *diffOptions) (finding.Result, e
 	return result, nil
 }
 
-// readStream reads a stream and keeps what a comparison needs of its events. The caller closes the stream.
+// readStream reads a stream, keeps what a comparison needs of its events, and verifies it on the way: a side that is not
+// what it claims to be proves nothing (CONTRACT E1). No configuration is given, so no context is assembled again. The
+// caller closes the stream.
 func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgateway.Stream, error) {
 	if info, err := os.Stat(path); err == nil {
 		a.collect(int(info.Size()))
 	}
-	side := &equiv.Stream{Path: path}
+	side, check := &equiv.Stream{Path: path}, verify.NewStream(verify.StreamOptions{Path: path})
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
 		side.Add(e)
+		check.Add(e)
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	side.Payload, side.Findings, side.Partial = stream.Payload, stream.Shape, stream.Reason
+	result, err := check.Result(streamSource(stream))
+	if err != nil {
+		stream.Close()
+		return nil, nil, err
+	}
+	side.Payload, side.Findings, side.Partial = stream.Payload, result.Findings, stream.Reason
 	return side, stream, nil
 }
