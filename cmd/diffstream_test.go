@@ -75,7 +75,9 @@ func madeStreams(t *testing.T) []invocation {
 		t.Fatal(err)
 	}
 	surrogates := gatewayStream("s15_lone_surrogates", "snapshot.json")
+	alone, none := folders(t, map[string]string{"s": surrogates}, nil)
 	return append(all,
+		invocation{"stream in one folder only", []string{"diff", alone, none}},
 		invocation{"stream damaged", []string{"diff", damaged, surrogates}},
 		invocation{"stream with lone surrogates", []string{"diff", surrogates, surrogates}},
 	)
@@ -146,6 +148,62 @@ func TestTheSummaryNamesObservationalText(t *testing.T) {
 		return
 	}
 	t.Fatal("the fixture is missing")
+}
+
+// folders lays two folders out: the same turns in both, and under their places the streams that are named.
+func folders(t *testing.T, left, right map[string]string) (leftRoot, rightRoot string) {
+	t.Helper()
+	roots := []string{t.TempDir(), t.TempDir()}
+	for i, streams := range []map[string]string{left, right} {
+		if err := os.CopyFS(roots[i], os.DirFS(filepath.Join(fixtures, "runs", "base"))); err != nil {
+			t.Fatal(err)
+		}
+		for place, stream := range streams {
+			raw, err := os.ReadFile(stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(roots[i], place)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return roots[0], roots[1]
+}
+
+// X8: of two folders the streams count as the turns do: none is left out in silence.
+func TestDiffOfFoldersComparesTheirStreams(t *testing.T) {
+	chat, trail, denies := gatewayStream("s01_chat_refs", "snapshot.json"), gatewayStream("s01_chat_refs", "trail.sqlite"), gatewayStream("s03_denies", "snapshot.json")
+	for _, tt := range []struct {
+		name        string
+		left, right map[string]string
+		exit        int
+		code        string // of some finding; "" for none
+	}{
+		{"the same", map[string]string{"a/s": chat}, map[string]string{"a/s": trail}, 0, ""},
+		{"another", map[string]string{"a/s": chat}, map[string]string{"a/s": denies}, 3, "streamdiff.configuration"},
+		{"on the left alone", map[string]string{"s": chat}, nil, 1, "streamdiff.missing"},
+		{"on the right alone", map[string]string{"s": chat}, map[string]string{"s": chat, "a/s": chat}, 1, "streamdiff.missing"},
+	} {
+		left, right := folders(t, tt.left, tt.right)
+		for _, dialect := range []string{"auto", "dblgateway"} {
+			r, code := runJSON(t, "diff", left, right, "--dialect", dialect)
+			found := slices.ContainsFunc(r.all(), func(f reportedEntry) bool { return f.Code == tt.code })
+			if dialect == "dblgateway" && tt.right == nil {
+				continue // a folder without a stream is empty then
+			}
+			if code != tt.exit || found != (tt.code != "") {
+				t.Errorf("%s, %s: exit %d, %+v", tt.name, dialect, code, r.errors())
+			}
+			if want := map[string]int{"auto": 3, "dblgateway": 0}[dialect] + max(len(tt.left), len(tt.right)); len(r.Results) != want {
+				t.Errorf("%s, %s: %d results, want %d", tt.name, dialect, len(r.Results), want)
+			}
+		}
+	}
 }
 
 // Z2: a stream and a trace cannot be compared, and neither can flags of traces be applied to streams.
