@@ -1,7 +1,9 @@
-package orket
+// Package shape holds the typed checks of the formats in schemas/: a document is read once, strictly, into the model of
+// a trace or into nothing, and every field that breaks its schema is a finding (CONTRACT V1). The JSON Schemas say the
+// same, and tests hold both to the same answers.
+package shape
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -112,7 +114,7 @@ type member[T any] struct {
 
 // object reads the members of the object at the cursor. Unknown members are allowed and validated only.
 func object[T any](r *reader, spec []member[T], t *T) error {
-	next := 0
+	next, seen := 0, uint64(0)
 	err := r.src.Members(func(name []byte) error {
 		i := lookup(spec, name, next)
 		if i < 0 {
@@ -120,6 +122,7 @@ func object[T any](r *reader, spec []member[T], t *T) error {
 			return err
 		}
 		next = i + 1
+		seen |= 1 << i
 		r.push(step{name: spec[i].name})
 		err := value(r, &spec[i], t)
 		r.pop()
@@ -129,7 +132,7 @@ func object[T any](r *reader, spec []member[T], t *T) error {
 		return err
 	}
 	for i := range spec {
-		if m := &spec[i]; m.need == required && m.field(t).State == trace.Absent {
+		if m := &spec[i]; m.need == required && seen>>i&1 == 0 {
 			r.push(step{name: m.name})
 			r.note(finding.ShapeMissing, nil, "%s is missing", m.name)
 			r.pop()
@@ -273,57 +276,12 @@ func article(k canon.Kind) string {
 	return "a " + k.String()
 }
 
-// The checks that rows of a schema name.
-
-func nonEmpty[T any](r *reader, _ *T, f *trace.Field) {
-	if len(f.Raw) == len(`""`) {
-		r.reject(finding.ShapeEmpty, f, "%s is empty", r.at[len(r.at)-1].name)
+// whole reads the one object that the document is, and gives the findings.
+func whole[T any](r *reader, spec []member[T], t *T) ([]finding.Finding, error) {
+	var root trace.Field
+	err := element(r, spec, t, &root)
+	if err == nil {
+		err = r.src.End()
 	}
-}
-
-func version[T any](known string) func(*reader, *T, *trace.Field) {
-	return func(r *reader, t *T, f *trace.Field) {
-		nonEmpty(r, t, f)
-		if f.Ok() && !textIs(f, known) {
-			r.reject(finding.ShapeVersion, f, "%s is not %q, the version that is known", r.at[len(r.at)-1].name, known)
-		}
-	}
-}
-
-func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
-	return func(r *reader, t *T, f *trace.Field) {
-		nonEmpty(r, t, f)
-		if f.Ok() && !slices.ContainsFunc(values, func(v string) bool { return textIs(f, v) }) {
-			r.reject(finding.ShapeValue, f, "%s is none of %s", r.at[len(r.at)-1].name, strings.Join(values, ", "))
-		}
-	}
-}
-
-// count accepts an integer of 0 or more.
-func count[T any](r *reader, _ *T, f *trace.Field) { integer(r, f, 0) }
-
-// integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
-// An integer of any size is one; those that no list is long enough for are all [trace.Beyond].
-func integer(r *reader, f *trace.Field, least int64) (int, bool) {
-	n, ok := canon.Integer(f.Raw)
-	if !ok && f.Raw[0] != '-' && !bytes.ContainsAny(f.Raw, ".eE") {
-		n, ok = trace.Beyond, true
-	}
-	if !ok || n < least {
-		r.reject(finding.ShapeRange, f, "%s is not an integer of %d or more", r.at[len(r.at)-1].name, least)
-		return 0, false
-	}
-	return int(min(n, trace.Beyond)), true
-}
-
-// textIs compares a JSON string with a plain ASCII text.
-func textIs(f *trace.Field, want string) bool {
-	if len(f.Raw) == len(want)+2 {
-		return string(f.Raw[1:len(f.Raw)-1]) == want
-	}
-	if !bytes.ContainsRune(f.Raw, '\\') {
-		return false
-	}
-	text, err := canon.Text(f.Raw)
-	return err == nil && string(text) == want
+	return r.findings, err
 }
