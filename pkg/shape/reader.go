@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -41,16 +40,14 @@ func (r *reader) push(s step) { r.at = append(r.at, s) }
 func (r *reader) pop()        { r.at = r.at[:len(r.at)-1] }
 
 func (r *reader) pointer() string {
-	var b strings.Builder
+	at := ""
 	for _, s := range r.at {
-		b.WriteByte('/')
-		if s.name != "" {
-			b.WriteString(s.name)
-		} else {
-			b.WriteString(strconv.Itoa(s.index))
+		if s.name == "" {
+			s.name = strconv.Itoa(s.index)
 		}
+		at = canon.AppendToken(at, s.name)
 	}
-	return b.String()
+	return at
 }
 
 // position gives the place in the list of the event that the reader stands in.
@@ -85,6 +82,13 @@ func (r *reader) note(code finding.Code, f *trace.Field, format string, args ...
 		found.Detail += fmt.Sprintf(" (byte %d)", f.Offset(r.data))
 	}
 	r.findings = append(r.findings, found)
+}
+
+// missing notes a member that should be there.
+func (r *reader) missing(name, format string) {
+	r.push(step{name: name})
+	r.note(finding.ShapeMissing, nil, format, name)
+	r.pop()
 }
 
 // reject notes that a value is there and cannot be used.
@@ -124,7 +128,7 @@ func object[T any](r *reader, spec []member[T], t *T) error {
 		next = i + 1
 		seen |= 1 << i
 		r.push(step{name: spec[i].name})
-		err := value(r, &spec[i], t)
+		err := valueOf(r, &spec[i], t)
 		r.pop()
 		return err
 	})
@@ -133,9 +137,7 @@ func object[T any](r *reader, spec []member[T], t *T) error {
 	}
 	for i := range spec {
 		if m := &spec[i]; m.need == required && seen>>i&1 == 0 {
-			r.push(step{name: m.name})
-			r.note(finding.ShapeMissing, nil, "%s is missing", m.name)
-			r.pop()
+			r.missing(m.name, "%s is missing")
 		}
 	}
 	return nil
@@ -154,7 +156,7 @@ func lookup[T any](spec []member[T], name []byte, next int) int {
 	return -1
 }
 
-func value[T any](r *reader, m *member[T], t *T) error {
+func valueOf[T any](r *reader, m *member[T], t *T) error {
 	f := &r.unkept
 	if m.field != nil {
 		f = m.field(t)

@@ -87,6 +87,43 @@ var eventMembers = []member[trace.Event]{
 		field: func(e *trace.Event) *trace.Field { return &e.LinkList },
 		read:  func(r *reader, e *trace.Event) error { return texts(r, &e.Links) },
 	},
+	{
+		name: "stage", want: canon.Object,
+		field: func(e *trace.Event) *trace.Field {
+			if e.Stage == nil {
+				e.Stage = &trace.Stage{}
+			}
+			return &e.Stage.Field
+		},
+		read: func(r *reader, e *trace.Event) error { return object(r, stageMembers, e.Stage) },
+	},
+}
+
+// place is a number of a stage: a turn, an attempt, a call.
+func place(name string, field func(*trace.Stage) (*trace.Field, *int)) member[trace.Stage] {
+	return member[trace.Stage]{
+		name: name, want: canon.Number,
+		field: func(s *trace.Stage) *trace.Field { f, _ := field(s); return f },
+		check: func(r *reader, s *trace.Stage, f *trace.Field) {
+			_, n := field(s)
+			*n, _ = integer(r, f, 0)
+		},
+	}
+}
+
+// stageMembers are what the stages of a native run made (CONTRACT E10).
+var stageMembers = []member[trace.Stage]{
+	place("turn", func(s *trace.Stage) (*trace.Field, *int) { return &s.TurnField, &s.Turn }),
+	place("attempt", func(s *trace.Stage) (*trace.Field, *int) { return &s.AttemptField, &s.Attempt }),
+	place("call", func(s *trace.Stage) (*trace.Field, *int) { return &s.CallField, &s.Call }),
+	text("context_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Context }),
+	text("constraints_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Constraints }),
+	text("prompt_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Prompt }),
+	text("parse_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Parse }),
+	text("gate_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Gate }),
+	text("mutation_batch_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Mutations }),
+	{name: "dispatched_intents", want: canon.Array, field: func(s *trace.Stage) *trace.Field { return &s.Intents }},
+	text("state_digest", optional, func(s *trace.Stage) *trace.Field { return &s.State }),
 }
 
 // readCalls reads tool calls, or takes over those of the twin where they are written alike.
