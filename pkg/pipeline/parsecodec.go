@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -136,7 +137,7 @@ func finite(v canon.Value) bool {
 			return false
 		}
 	}
-	return v.Kind() != canon.Number || canon.Finite(v.Raw())
+	return v.Kind() != canon.Number || bytes.IndexAny(v.Raw(), "NI") < 0
 }
 
 // appendJSON appends a value as compact ASCII JSON: numbers as they stand, lone surrogates as escapes.
