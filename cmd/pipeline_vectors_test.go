@@ -13,6 +13,7 @@ var stageVectors = []struct {
 	kind, stage string
 	atLeast     int
 }{
+	{"working_memory", "bound", 27},
 	{"memory_ops", "memory", 10},
 }
 
