@@ -15,6 +15,7 @@ import (
 // pipelineVectors says which stage answers which file of vectors.
 var pipelineVectors = []struct{ file, stage string }{
 	{"working_memory", "bound"},
+	{"prompt_assembly", "assemble"},
 }
 
 // P1: every stage alone, a document a line, gives what LlamaBrain gave.

@@ -23,6 +23,13 @@ var stages = []stage{
 It prints what is kept, its measure, and the texts of the context and of the dialogue.`,
 		pipeline.BoundStage,
 	},
+	{
+		"assemble", "Make the prompt of a snapshot",
+		`assemble takes a JSON object with mode (snapshot, workingMemory, cache, structured, minimal), snapshot, npcName,
+retryFeedback, recognition, workingMemoryConfig, assemblerConfig, kvCacheConfig and structuredConfig, each but the
+snapshot optional; minimal takes systemPrompt and playerInput. It prints the text, its measures and its digest.`,
+		pipeline.AssembleStage,
+	},
 }
 
 // stageCommand makes the command of one stage.

@@ -14,7 +14,8 @@ import (
 
 // sideBySideStages are the stages that the cases of fixtures/pipeline/dmpl-v1 may name.
 var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
-	"bound": pipeline.BoundStage,
+	"bound":    pipeline.BoundStage,
+	"assemble": pipeline.AssembleStage,
 }
 
 var ruleOfP2 = regexp.MustCompile(`^P2 \([a-j]\)$`)
