@@ -54,8 +54,8 @@ const (
 	mostCharactersPerToken  = 1e6
 )
 
-// readAssembleConfig reads overrides of a preset, or of the defaults where none is named.
-func readAssembleConfig(o *document.Object, name string) AssembleConfig {
+// ReadAssembleConfig reads overrides of a preset, or of the defaults where none is named.
+func ReadAssembleConfig(o *document.Object, name string) AssembleConfig {
 	o = o.Object(name)
 	c := preset(o, DefaultAssembleConfig(), assemblePresets)
 	c.MaxTokens = o.Int("MaxPromptTokens", c.MaxTokens)

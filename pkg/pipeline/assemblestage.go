@@ -33,36 +33,36 @@ func AssembleStage(v Version) thread.Stage {
 var assembleModes = map[string]func(*document.Object, Version) Prompt{
 	"snapshot": assembleSnapshot,
 	"workingMemory": func(o *document.Object, v Version) Prompt {
-		return Assemble(readBound(o, v), readTurn(o), readAssembleConfig(o, "assemblerConfig"))
+		return Assemble(readBound(o, v), readTurn(o), ReadAssembleConfig(o, "assemblerConfig"))
 	},
 	"cache": func(o *document.Object, v Version) Prompt {
-		return AssembleCached(readBound(o, v), readTurn(o), readAssembleConfig(o, "assemblerConfig"), readBoundary(o, "kvCacheConfig"))
+		return AssembleCached(readBound(o, v), readTurn(o), ReadAssembleConfig(o, "assemblerConfig"), readBoundary(o, "kvCacheConfig"))
 	},
 	"structured": func(o *document.Object, v Version) Prompt {
-		c := readStructuredConfig(o, "structuredConfig")
+		c := ReadStructuredConfig(o, "structuredConfig")
 		if !c.JSON {
 			return assembleSnapshot(o, v)
 		}
-		return AssembleStructured(readSnapshot(o, "snapshot", v), o.OptionalText("npcName"), readAssembleConfig(o, "assemblerConfig"), c)
+		return AssembleStructured(readSnapshot(o, "snapshot", v), o.OptionalText("npcName"), ReadAssembleConfig(o, "assemblerConfig"), c)
 	},
 	"minimal": func(o *document.Object, _ Version) Prompt {
 		return AssembleMinimal(o.Text("systemPrompt", ""), o.Text("playerInput", ""), o.OptionalText("npcName"),
-			readAssembleConfig(o, "assemblerConfig"))
+			ReadAssembleConfig(o, "assemblerConfig"))
 	},
 }
 
 func assembleSnapshot(o *document.Object, v Version) Prompt {
 	var bounds *BoundConfig
 	if o.Has("workingMemoryConfig") {
-		c := readBoundConfig(o, "workingMemoryConfig", DefaultBoundConfig())
+		c := ReadBoundConfig(o, "workingMemoryConfig")
 		bounds = &c
 	}
-	return AssembleSnapshot(readSnapshot(o, "snapshot", v), bounds, readTurn(o), readAssembleConfig(o, "assemblerConfig"), v)
+	return AssembleSnapshot(readSnapshot(o, "snapshot", v), bounds, readTurn(o), ReadAssembleConfig(o, "assemblerConfig"), v)
 }
 
 // readBound reads and bounds a snapshot for the modes that take a working memory.
 func readBound(o *document.Object, v Version) WorkingMemory {
-	return Bound(readSnapshot(o, "snapshot", v), readBoundConfig(o, "workingMemoryConfig", DefaultBoundConfig()), v)
+	return Bound(readSnapshot(o, "snapshot", v), ReadBoundConfig(o, "workingMemoryConfig"), v)
 }
 
 func readTurn(o *document.Object) Turn {

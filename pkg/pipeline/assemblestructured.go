@@ -23,8 +23,8 @@ func DefaultStructuredConfig() StructuredConfig {
 // structuredPresets are the named configurations. They differ in what happens where JSON cannot be made, which cannot be.
 var structuredPresets = map[string]StructuredConfig{"Default": DefaultStructuredConfig(), "Strict": DefaultStructuredConfig()}
 
-// readStructuredConfig reads overrides of the defaults. The format is 0 for none or 1 for JSON.
-func readStructuredConfig(o *document.Object, name string) StructuredConfig {
+// ReadStructuredConfig reads overrides of the defaults. The format is 0 for none or 1 for JSON.
+func ReadStructuredConfig(o *document.Object, name string) StructuredConfig {
 	o = o.Object(name)
 	c := preset(o, DefaultStructuredConfig(), structuredPresets)
 	switch o.Int("PreferredFormat", 1) {

@@ -16,6 +16,8 @@ import (
 var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
 	"bound":    pipeline.BoundStage,
 	"assemble": pipeline.AssembleStage,
+	"retry":    decide,
+	"fallback": pickFallback,
 }
 
 var ruleOfP2 = regexp.MustCompile(`^P2 \([a-j]\)$`)
