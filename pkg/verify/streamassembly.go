@@ -54,7 +54,7 @@ func (s *Stream) assemble(d decision, h *history) error {
 	s.rule = s.ruleNamed("reassembly")
 	intent := h.of.memory.row(int(d.intent))
 	switch intentType := s.memory.text(intent.intentType); {
-	case intentType == artifactHandle:
+	case intentType == artifactHandle && d.assembly.form == notStated: // no digest covers the column: a context counts more
 		s.skip("handles have no context")
 		return nil
 	case d.off:

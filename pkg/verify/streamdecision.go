@@ -66,31 +66,40 @@ func (s *Stream) compareValue(pointer, computed string, stored canon.Value, deta
 	s.fail(pointer, textValue(computed), clone(stored.Raw()), "%s", detail)
 }
 
-// X4, X6: both pins are the digest of the configuration given; without one they are held to each other.
+// configPins are where a DECISION states the configuration that its context was built under.
+var configPins = [...]string{"/context_spec/retrieval/normalization/config_digest", "/boundary/context_config_digest"}
+
+// X4, X6: both pins are the digest of the configuration given; without one they are held to each other. A context without
+// its pins, or with the sentinel in place of one, is a forgery: the second pin is in no digest.
 func checkConfigDigests(s *Stream) {
-	pins := []string{"/context_spec/retrieval/normalization/config_digest", "/boundary/context_config_digest"}
+	stored := !nothing(s.member("/context_spec"))
 	var stated []string
-	for _, pointer := range pins {
+	for _, pointer := range configPins {
 		v := s.member(pointer)
-		if nothing(v) {
-			continue
-		}
 		text, _ := v.Text()
-		if text == resolutionOff {
+		switch {
+		case nothing(v) && !stored:
+			continue
+		case nothing(v):
+			s.fail("/payload"+pointer, nil, nil, "the decision stores a context and does not pin its configuration here")
+			return
+		case text == resolutionOff && !stored:
 			s.skip("context resolution was off")
 			return
-		}
-		stated = append(stated, text)
-		if s.o.Config != nil && text != s.o.Config.Digest.String() {
+		case text == resolutionOff:
+			s.fail("/payload"+pointer, nil, clone(v.Raw()), "the decision stores a context and says that none was resolved")
+			return
+		case s.o.Config != nil && text != s.o.Config.Digest.String():
 			s.fail("/payload"+pointer, textValue(s.o.Config.Digest.String()), clone(v.Raw()), "the decision rests on another context configuration")
 			return
 		}
+		stated = append(stated, text)
 	}
 	switch {
 	case len(stated) == 0:
 		s.skip("the decision states no configuration")
 	case len(stated) == 2 && stated[0] != stated[1]:
-		s.fail("/payload"+pins[1], textValue(stated[0]), textValue(stated[1]), "the two pins of the configuration differ")
+		s.fail("/payload"+configPins[1], textValue(stated[0]), textValue(stated[1]), "the two pins of the configuration differ")
 	case s.o.Config == nil:
 		s.skip(noConfig)
 	default:
@@ -263,7 +272,7 @@ func (s *Stream) rememberDecision(of turnOnly) {
 	config, _ := s.member("/boundary/context_config_digest").Text()
 	d := decision{
 		position: int32(e.position), intent: e.turn.intent, assembly: assembly,
-		off: config == resolutionOff, digested: e.digested, denied: result == "DENY", reason: -1,
+		off: config == resolutionOff && nothing(s.member("/context_spec")), digested: e.digested, denied: result == "DENY", reason: -1,
 	}
 	if d.intent < 0 {
 		if position, ok := r.asked[of]; ok {
