@@ -84,6 +84,9 @@ func (w *Writer) Document(name string, text []byte) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		if _, written := w.digests[name]; written {
+			return fmt.Errorf("%s is written already", name)
+		}
 		w.digests[name] = sum.Hex()
 		out, err := w.file(name)
 		if err != nil {
@@ -176,6 +179,13 @@ func (w *Writer) Close(envelope []byte) error {
 		if err := out.write(append(text, '\n')); err != nil {
 			return err
 		}
+		for _, k := range kinds {
+			if k.required && k.lines != nil {
+				if _, err := w.file(k.name); err != nil { // also where it has no line
+					return err
+				}
+			}
+		}
 		for _, name := range canon.SortedKeys(w.open) {
 			if err := w.finish(w.open[name]); err != nil {
 				return err
@@ -211,6 +221,17 @@ func (w *Writer) metadata() []byte {
 		}
 	})
 	return m.Bytes()
+}
+
+// Abandon gives up the open files and leaves a run that says it is cut short. After Close it does nothing.
+func (w *Writer) Abandon() {
+	for _, name := range canon.SortedKeys(w.open) {
+		w.open[name].Close() // nothing is lost: nobody reads a run that is cut short
+		delete(w.open, name)
+	}
+	if w.err == nil {
+		w.err = errors.New("the run was closed or given up")
+	}
 }
 
 // step runs one call, unless one has failed before: what is on disk then is no longer what the writer thinks.
@@ -259,62 +280,4 @@ func (w *Writer) replaceManifest(files []entry) error {
 		return err
 	}
 	return w.disk.syncFolder(w.dir)
-}
-
-// parts is a list of documents in parts of bounded size.
-type parts struct {
-	folder      string
-	count       int // parts begun
-	size, total int64
-}
-
-// add writes a line to the last part, or to a new one where it would not fit.
-func (p *parts) add(w *Writer, line []byte) error {
-	if p.count == 0 {
-		if err := w.disk.mkdir(filepath.Join(w.dir, p.folder)); err != nil {
-			return err
-		}
-	}
-	if p.count == 0 || p.size+int64(len(line)) > w.caps.part {
-		if p.count > 0 {
-			if err := w.finish(w.open[part(p.folder, p.count-1)]); err != nil {
-				return err
-			}
-		}
-		p.count++
-		p.size = 0
-	}
-	out, err := w.file(part(p.folder, p.count-1))
-	if err != nil {
-		return err
-	}
-	p.size += int64(len(line))
-	p.total += int64(len(line))
-	return out.write(line)
-}
-
-// lineOf gives a document as a line: it must stand on one already.
-func lineOf(text []byte) ([]byte, error) {
-	if err := canon.Valid(text); err != nil {
-		return nil, err
-	}
-	if bytes.ContainsRune(text, '\n') {
-		return nil, errors.New("a document of a line must not hold a line feed")
-	}
-	return append(bytes.Clone(text), '\n'), nil
-}
-
-// withMember adds a member at the end of an object.
-func withMember(object []byte, name string, value []byte) ([]byte, error) {
-	trimmed := bytes.TrimSpace(object)
-	if len(trimmed) < 2 || trimmed[0] != '{' || trimmed[len(trimmed)-1] != '}' {
-		return nil, errors.New("expected an object")
-	}
-	body := bytes.TrimSpace(trimmed[1 : len(trimmed)-1])
-	out := append([]byte{'{'}, body...)
-	if len(body) > 0 {
-		out = append(out, ',')
-	}
-	out = append(canon.Quote(out, []byte(name)), ':')
-	return append(append(out, value...), '}'), nil
 }
