@@ -1,7 +1,11 @@
 // Package thread models a conversation as a stream of events: what its references mean, who may see them, and the digests over them.
 package thread
 
-import "github.com/dmpl/dmpl/pkg/canon"
+import (
+	"slices"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+)
 
 // Kind is the kind of an event. The zero value is none.
 type Kind string
@@ -120,7 +124,7 @@ func EventDigest(kind Kind, correlationID string, payload canon.Value) (Digest, 
 	data := without(payload, "_obs")
 	if kind == Execution {
 		// The trace counts here, and only here, as far as floats go.
-		if _, err := digestOf(data); err != nil {
+		if _, err := canonical(data); err != nil {
 			return Digest{}, err
 		}
 		if err := CheckTrace(payload); err != nil {
@@ -130,9 +134,9 @@ func EventDigest(kind Kind, correlationID string, payload canon.Value) (Digest, 
 	}
 	var o object
 	o.text("correlation_id", correlationID)
-	o.text("event_kind", string(kind))
 	o.raw("data", data)
-	return digestOf(o.bytes())
+	o.text("event_kind", string(kind))
+	return digestOf(o.literal())
 }
 
 // CheckTrace holds the trace of an EXECUTION payload to its trace_digest. The error is an *Error.
@@ -145,7 +149,11 @@ func CheckTrace(payload canon.Value) error {
 	if trace.Kind() != canon.Object {
 		return fault(CodeInvalidTrace, "/payload/trace", "must be an object")
 	}
-	d, err := digestOf(withoutTiming(trace))
+	covered := literalOf(trace)
+	if hasTiming(trace) {
+		covered = withoutTiming(trace)
+	}
+	d, err := digestOf(covered)
 	if err != nil {
 		return err
 	}
@@ -156,7 +164,7 @@ func CheckTrace(payload canon.Value) error {
 }
 
 // withoutTiming gives a value without timing keys.
-func withoutTiming(v canon.Value) []byte {
+func withoutTiming(v canon.Value) literal {
 	switch v.Kind() {
 	case canon.Object:
 		var o object
@@ -165,13 +173,22 @@ func withoutTiming(v canon.Value) []byte {
 				o.raw(m.Name, withoutTiming(m.Value))
 			}
 		}
-		return o.bytes()
+		return o.literal()
 	case canon.Array:
-		items := make([][]byte, len(v.Elements()))
+		items := make([]literal, len(v.Elements()))
 		for i, e := range v.Elements() {
 			items[i] = withoutTiming(e)
 		}
 		return list(items)
 	}
-	return v.Raw()
+	return literalOf(v)
+}
+
+func hasTiming(v canon.Value) bool {
+	for _, m := range v.Members() {
+		if timingKeys[m.Name] || hasTiming(m.Value) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.Elements(), hasTiming)
 }

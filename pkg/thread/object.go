@@ -2,26 +2,44 @@ package thread
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 )
 
-// object writes the members of one JSON object, in any order: canon sorts them afterwards.
-type object struct{ out []byte }
+// literal is a JSON text. One that stands in the form of dbl need not be read again to be digested.
+type literal struct {
+	json  []byte
+	inDBL bool
+}
+
+func literalOf(v canon.Value) literal { return literal{v.Raw(), v.InDBL()} }
+
+// object writes the members of one JSON object. They may come in any order, and the text is in the form of dbl where they
+// come in the order of their names.
+type object struct {
+	out    []byte
+	last   string // name
+	unlike bool   // the text is not in the form of dbl
+}
 
 func (o *object) name(name string) {
 	if len(o.out) == 0 {
-		o.out = append(o.out, '{')
+		const room = 256
+		o.out = append(slices.Grow(o.out, room), '{')
 	} else {
 		o.out = append(o.out, ',')
+		o.unlike = o.unlike || name <= o.last
 	}
+	o.last = name
 	o.out = append(canon.QuoteASCII(o.out, []byte(name)), ':')
 }
 
-func (o *object) raw(name string, value []byte) {
+func (o *object) raw(name string, value literal) {
 	o.name(name)
-	o.out = append(o.out, value...)
+	o.out = append(o.out, value.json...)
+	o.unlike = o.unlike || !value.inDBL
 }
 
 func (o *object) text(name, value string) {
@@ -34,33 +52,59 @@ func (o *object) integer(name string, value int) {
 	o.out = strconv.AppendInt(o.out, int64(value), 10)
 }
 
-// bytes closes the object.
-func (o *object) bytes() []byte {
+// literal closes the object.
+func (o *object) literal() literal {
 	if len(o.out) == 0 {
-		return []byte("{}")
+		return literal{[]byte("{}"), true}
 	}
-	return append(o.out, '}')
+	return literal{append(o.out, '}'), !o.unlike}
 }
 
-func list(items [][]byte) []byte {
-	return append(append([]byte{'['}, bytes.Join(items, []byte{','})...), ']')
+func list(items []literal) literal {
+	size := len("[]")
+	for _, item := range items {
+		size += len(item.json) + len(",")
+	}
+	l := literal{append(make([]byte, 0, size), '['), true}
+	for i, item := range items {
+		if i > 0 {
+			l.json = append(l.json, ',')
+		}
+		l.json = append(l.json, item.json...)
+		l.inDBL = l.inDBL && item.inDBL
+	}
+	l.json = append(l.json, ']')
+	return l
 }
 
-func textList(texts []string) []byte {
-	items := make([][]byte, len(texts))
+func textList(texts []string) literal {
+	out := []byte{'['}
 	for i, text := range texts {
-		items[i] = quoted(text)
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = canon.QuoteASCII(out, []byte(text))
 	}
-	return list(items)
+	return literal{append(out, ']'), true}
 }
 
-func quoted(text string) []byte { return canon.QuoteASCII(nil, []byte(text)) }
+func quoted(text string) literal { return literal{canon.QuoteASCII(nil, []byte(text)), true} }
 
-var null = []byte("null")
+var null = literal{[]byte("null"), true}
+
+// strippedLiteral is stripped for a text that is written again: mostly as it stands.
+func strippedLiteral(v canon.Value) (literal, bool) {
+	raw := v.Raw()
+	if v.Kind() == canon.String && v.InDBL() && len(raw) > len(`""`) && raw[1] > ' ' && raw[len(raw)-2] > ' ' && bytes.IndexByte(raw, '\\') < 0 {
+		return literal{raw, true}, true
+	}
+	text, ok := stripped(v)
+	return quoted(text), ok
+}
 
 // without gives an object less its members of some names.
-func without(v canon.Value, names ...string) []byte {
-	o := object{make([]byte, 0, len(v.Raw())+1)}
+func without(v canon.Value, names ...string) literal {
+	o := object{out: make([]byte, 0, len(v.Raw())+len("{}"))}
 next:
 	for _, m := range v.Members() {
 		for _, name := range names {
@@ -68,7 +112,7 @@ next:
 				continue next
 			}
 		}
-		o.raw(m.Name, m.Value.Raw())
+		o.raw(m.Name, literalOf(m.Value))
 	}
-	return o.bytes()
+	return o.literal()
 }

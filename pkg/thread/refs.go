@@ -31,16 +31,16 @@ func sortRefs(refs []Ref) []Ref {
 }
 
 // declaredList writes declared references.
-func declaredList(refs []Ref) []byte {
-	items := make([][]byte, len(refs))
+func declaredList(refs []Ref) literal {
+	items := make([]literal, len(refs))
 	for i, ref := range refs {
 		var o object
-		o.text("ref_type", ref.Type)
 		o.text("ref_id", ref.ID)
+		o.text("ref_type", ref.Type)
 		if ref.HasVersion {
 			o.text("version", ref.Version)
 		}
-		items[i] = o.bytes()
+		items[i] = o.literal()
 	}
 	return list(items)
 }
@@ -57,21 +57,21 @@ type ResolvedRef struct {
 	Content     string // the event's text, stripped; empty where it has none
 }
 
-func resolvedList(refs []ResolvedRef) []byte {
-	items := make([][]byte, len(refs))
+func resolvedList(refs []ResolvedRef) literal {
+	items := make([]literal, len(refs))
 	for i, ref := range refs {
 		var o object
-		o.text("ref_type", ref.Type)
-		o.text("ref_id", ref.ID)
-		o.integer("event_index", ref.EventIndex)
-		o.text("event_digest", ref.EventDigest)
-		o.text("event_kind", string(ref.EventKind))
 		o.text("admitted_for", ref.AdmittedFor)
 		o.text("content", ref.Content)
+		o.text("event_digest", ref.EventDigest)
+		o.integer("event_index", ref.EventIndex)
+		o.text("event_kind", string(ref.EventKind))
+		o.text("ref_id", ref.ID)
+		o.text("ref_type", ref.Type)
 		if ref.Version != "" {
 			o.text("version", ref.Version)
 		}
-		items[i] = o.bytes()
+		items[i] = o.literal()
 	}
 	return list(items)
 }
