@@ -59,6 +59,9 @@ func (m *memory) empty() {
 
 // keep gives a copy of what was gathered, at the end of kept or in memory of its own where kept is nil.
 func keep[T any](kept *[]T, gathered []T) []T {
+	if len(gathered) == 0 {
+		return nil
+	}
 	if kept == nil {
 		return slices.Clone(gathered)
 	}

@@ -41,9 +41,18 @@ type Event struct {
 	IntentType      string
 	StreamID        string
 	CorrelationID   string
-	Payload         []byte // JSON as stored; floats keep their text
-	Digest          string // as stored, with prefix
-	CanonLen        int    // bytes, as stored
+	Payload         []byte      // JSON as stored; floats keep their text
+	Document        canon.Value // of Payload, where somebody has read it: it counts while Payload is the very bytes it was read from
+	Digest          string      // as stored, with prefix
+	CanonLen        int         // bytes, as stored
+}
+
+// Read gives the payload as the gateway reads it. The error is a *canon.Error.
+func (e Event) Read() (canon.Value, error) {
+	if raw := e.Document.Raw(); len(raw) > 0 && len(raw) == len(e.Payload) && &raw[0] == &e.Payload[0] {
+		return e.Document, nil
+	}
+	return Read(e.Payload)
 }
 
 // ParseEvent gives the event of a snapshot. Missing texts are empty and unknown members are left out. The error is an
@@ -86,7 +95,8 @@ func ParseEvent(v canon.Value) (Event, error) {
 	if e.CanonLen, err = integerOf(v, "canon_len"); err != nil {
 		return Event{}, err
 	}
-	e.Payload = member(v, "payload").Raw()
+	e.Document = member(v, "payload")
+	e.Payload = e.Document.Raw()
 	return e, nil
 }
 

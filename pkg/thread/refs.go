@@ -223,7 +223,7 @@ func contentOf(e Event) (string, error) {
 
 // payloadOf reads the payload of an event. The error is an *Error with CodeInvalidEvent.
 func payloadOf(e Event) (canon.Value, error) {
-	payload, err := Read(e.Payload)
+	payload, err := e.Read()
 	if err != nil {
 		return canon.Value{}, fault(CodeInvalidEvent, "/payload", err.Error())
 	}

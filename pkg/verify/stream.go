@@ -108,7 +108,7 @@ func streamRules() []streamRule {
 
 // Add checks the next event of the stream. The payload is not kept.
 func (s *Stream) Add(e thread.Event) {
-	payload, err := thread.Read(e.Payload)
+	payload, err := e.Read()
 	if err != nil {
 		payload = canon.Value{} // it has no digest then, and checkEventDigest says so
 	}
