@@ -9,11 +9,11 @@ var ChainSeed = "sha256:" + strings.Repeat("0", 64)
 // value before it, ChainSeed for the first. The result is bare hex. It covers stored digests only: a payload that was
 // changed does not show here.
 func NextVDigest(prev string, index int, digest string) string {
-	var o object
-	o.text("digest", digest)
-	o.integer("index", index)
-	o.text("prev", prev)
-	d, err := digestOf(o.literal())
+	d, err := digestObject(func(o *object) {
+		o.text("digest", digest)
+		o.integer("index", index)
+		o.text("prev", prev)
+	})
 	if err != nil {
 		return "" // texts and an integer always have a form
 	}

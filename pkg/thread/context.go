@@ -31,10 +31,10 @@ func contextForm(spec, assembled canon.Value, mask contextMask) (Digest, error) 
 	if s.err != nil {
 		return Digest{}, s.err
 	}
-	var o object
-	o.raw("assembled_context", assembledText)
-	o.raw("context_spec", specText)
-	return digestOf(o.literal())
+	return digestObject(func(o *object) {
+		o.raw("assembled_context", assembledText)
+		o.raw("context_spec", specText)
+	})
 }
 
 // contextReader brings a context into its normal form; it keeps the first error. Checks run in the gateway's order.

@@ -66,7 +66,7 @@ func decisionEventDigest(payload canon.Value) (Digest, error) {
 	if w.err != nil {
 		return Digest{}, w.err
 	}
-	return digestOf(w.literal())
+	return digestObject(w.write)
 }
 
 // decisionWriter copies members of a decision in their normal form; it keeps the first error. Checks run in the gateway's
@@ -90,14 +90,11 @@ func (w *decisionWriter) put(name string, value literal) {
 	w.members = append(w.members, decisionMember{name, value})
 }
 
-func (w *decisionWriter) literal() literal {
+func (w *decisionWriter) write(o *object) {
 	slices.SortFunc(w.members, func(a, b decisionMember) int { return strings.Compare(a.name, b.name) })
-	const room = 2 << 10
-	o := object{out: make([]byte, 0, room)}
 	for _, m := range w.members {
 		o.raw(m.name, m.value)
 	}
-	return o.literal()
 }
 
 func (w *decisionWriter) fail(pointer, detail string) {

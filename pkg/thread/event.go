@@ -131,22 +131,33 @@ func EventDigest(kind Kind, correlationID string, payload canon.Value) (Digest, 
 	if payload.Kind() != canon.Object {
 		return Digest{}, fault(CodeInvalidEvent, "/payload", "must be an object")
 	}
-	data := without(payload, "_obs")
+	left := []string{"_obs"}
 	if kind == Execution {
 		// The trace counts here, and only here, as far as floats go.
-		if _, err := canonical(data); err != nil {
+		if err := hasForm(payload, left); err != nil {
 			return Digest{}, err
 		}
 		if err := CheckTrace(payload); err != nil {
 			return Digest{}, err
 		}
-		data = without(payload, "_obs", "trace")
+		left = append(left, "trace")
+	}
+	return digestObject(func(o *object) {
+		o.text("correlation_id", correlationID)
+		o.object("data", func(data *object) { data.without(payload, left...) })
+		o.text("event_kind", string(kind))
+	})
+}
+
+// hasForm tells whether an object has a form under dbl, less its members of some names.
+func hasForm(v canon.Value, left []string) error {
+	if !slices.ContainsFunc(v.Members(), func(m canon.Member) bool { return !m.Value.InDBL() && !slices.Contains(left, m.Name) }) {
+		return nil
 	}
 	var o object
-	o.text("correlation_id", correlationID)
-	o.raw("data", data)
-	o.text("event_kind", string(kind))
-	return digestOf(o.literal())
+	o.without(v, left...)
+	_, err := canonical(o.literal())
+	return err
 }
 
 // CheckTrace holds the trace of an EXECUTION payload to its trace_digest. The error is an *Error.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 )
@@ -19,13 +20,14 @@ func literalOf(v canon.Value) literal { return literal{v.Raw(), v.InDBL()} }
 // object writes the members of one JSON object. They may come in any order, and the text is in the form of dbl where they
 // come in the order of their names.
 type object struct {
-	out    []byte
+	out    []byte // from start on
+	start  int
 	last   string // name
 	unlike bool   // the text is not in the form of dbl
 }
 
 func (o *object) name(name string) {
-	if len(o.out) == 0 {
+	if len(o.out) == o.start {
 		const room = 256
 		o.out = append(slices.Grow(o.out, room), '{')
 	} else {
@@ -54,10 +56,40 @@ func (o *object) integer(name string, value int) {
 
 // literal closes the object.
 func (o *object) literal() literal {
-	if len(o.out) == 0 {
-		return literal{[]byte("{}"), true}
+	o.end()
+	return literal{o.out[o.start:], !o.unlike}
+}
+
+func (o *object) end() {
+	if len(o.out) == o.start {
+		o.out = append(o.out, '{')
 	}
-	return literal{append(o.out, '}'), !o.unlike}
+	o.out = append(o.out, '}')
+}
+
+// object writes a member that is an object in place.
+func (o *object) object(name string, write func(inner *object)) {
+	o.name(name)
+	inner := object{out: o.out, start: len(o.out)}
+	write(&inner)
+	inner.end()
+	o.out, o.unlike = inner.out, o.unlike || inner.unlike
+}
+
+// rooms keeps the room of one text for the next.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// digestObject digests the object that is written, and keeps nothing of it. The error is an *Error with a code of canon.
+func digestObject(write func(o *object)) (Digest, error) {
+	const most = 1 << 20 // bytes that a room may have to be kept
+	room := rooms.Get().(*[]byte)
+	o := object{out: (*room)[:0]}
+	write(&o)
+	d, err := digestOf(o.literal())
+	if *room = o.out; cap(o.out) <= most {
+		rooms.Put(room)
+	}
+	return d, err
 }
 
 func list(items []literal) literal {
@@ -102,17 +134,11 @@ func strippedLiteral(v canon.Value) (literal, bool) {
 	return quoted(text), ok
 }
 
-// without gives an object less its members of some names.
-func without(v canon.Value, names ...string) literal {
-	o := object{out: make([]byte, 0, len(v.Raw())+len("{}"))}
-next:
+// without writes the members of an object less those of some names.
+func (o *object) without(v canon.Value, names ...string) {
 	for _, m := range v.Members() {
-		for _, name := range names {
-			if m.Name == name {
-				continue next
-			}
+		if !slices.Contains(names, m.Name) {
+			o.raw(m.Name, literalOf(m.Value))
 		}
-		o.raw(m.Name, literalOf(m.Value))
 	}
-	return o.literal()
 }

@@ -109,7 +109,11 @@ func (r *Resolution) add(ref ResolvedRef, e Event) {
 		return
 	}
 	r.InputDigests = append(r.InputDigests, e.Digest)
-	if input, ok := AsIntent(e); ok && !slices.ContainsFunc(r.Inputs, input.same) {
+	if e.Kind != Intent {
+		return // X7
+	}
+	input := IntentMessage{index: e.Index, threadID: e.ThreadID, hasText: ref.Content != ""}
+	if !slices.ContainsFunc(r.Inputs, input.same) {
 		r.Inputs = append(r.Inputs, input)
 	}
 }

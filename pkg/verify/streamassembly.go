@@ -123,8 +123,8 @@ func (s *Stream) built(d decision, c thread.Context) {
 		}
 		return
 	}
-	content, ok := contentOf(c.Spec(), c.Assembled())
-	same := ok && d.hasContent && content == d.content
+	content, err := c.Content()
+	same := err == nil && d.hasContent && content.Sum == d.content
 	if same && d.digested { // equal contexts have equal digests, and this one's was computed before
 		s.pass()
 		s.as("reassembly_content", s.pass)
