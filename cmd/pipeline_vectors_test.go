@@ -14,6 +14,7 @@ var stageVectors = []struct {
 	atLeast     int
 }{
 	{"working_memory", "bound", 27},
+	{"prompt_assembly", "assemble", 45},
 	{"memory_ops", "memory", 10},
 }
 

@@ -18,10 +18,17 @@ type stage struct {
 // stages are the pipeline stages in the order of a turn.
 var stages = []stage{
 	{
-		"bound", "Keep of a snapshot what a prompt may hold",
-		`bound takes a JSON object with snapshot and config (overrides of the defaults, or of a preset).
+		name: "bound", short: "Keep of a snapshot what a prompt may hold",
+		long: `bound takes a JSON object with snapshot and config (overrides of the defaults, or of a preset).
 It prints what is kept, its measure, and the texts of the context and of the dialogue.`,
-		pipeline.BoundStage,
+		run: pipeline.BoundStage,
+	},
+	{
+		name: "assemble", short: "Make the prompt of a snapshot",
+		long: `assemble takes a JSON object with mode (snapshot, workingMemory, cache, structured, minimal), snapshot, npcName,
+retryFeedback, recognition, workingMemoryConfig, assemblerConfig, kvCacheConfig and structuredConfig, each but the
+snapshot optional; minimal takes systemPrompt and playerInput. It prints the text, its measures and its digest.`,
+		run: pipeline.AssembleStage,
 	},
 	{
 		name: "memory", short: "Run operations on a memory",

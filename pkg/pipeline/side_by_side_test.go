@@ -14,7 +14,10 @@ import (
 
 // sideBySideStages are the stages that the cases of fixtures/pipeline/dmpl-v1 may name.
 var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
-	"bound": pipeline.BoundStage,
+	"bound":    pipeline.BoundStage,
+	"assemble": pipeline.AssembleStage,
+	"retry":    decide,
+	"fallback": pickFallback,
 }
 
 var ruleOfP2 = regexp.MustCompile(`^P2 \([a-j]\)$`)
