@@ -69,6 +69,7 @@ type Snapshot struct {
 	Dialogue     []string
 	Constraints  []Constraint
 	References   []string // P2(j), dmpl-v1: the lines of the reference block
+	Attempt      int      // counted from 0
 }
 
 // Mutation is a change of memory that an answer proposes.
@@ -147,3 +148,9 @@ type GateResult struct {
 
 // Version is memory's: the pipeline version picks both the memory's rules and the stages'.
 type Version = memory.Version
+
+// The pipeline versions.
+const (
+	DMPLv1       = memory.DMPLv1
+	LlamaBrainV1 = memory.LlamaBrainV1
+)
