@@ -142,7 +142,7 @@ type rule struct {
 }
 
 // reasonOf names the failures of the constraint check by the type of the constraint (llamabrain.md §6.3).
-var reasonOf = map[ConstraintType]string{Prohibition: "ProhibitionViolated", Requirement: "RequirementNotMet"}
+var reasonOf = map[ConstraintType]string{Prohibition: ReasonProhibition, Requirement: ReasonRequirement}
 
 // rules finds the constraints of a set by what a failure says of them.
 func rules(set []Constraint) map[rule]Constraint {
