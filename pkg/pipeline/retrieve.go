@@ -74,7 +74,9 @@ func Retrieve(s *memory.State, q *Query, c *RetrievalConfig, p *RetrievalPolicie
 	for _, fill := range []func() error{
 		func() error { return rank(&r.Facts, by, &factKind, s.Facts, p.Facts, q.Candidates.Facts) },
 		func() error { return rank(&r.World, by, &worldKind, s.World, p.World, q.Candidates.World) },
-		func() error { return rank(&r.Episodes, by, &episodeKind, s.Episodes, p.Episodes, q.Candidates.Episodes) },
+		func() error {
+			return rank(&r.Episodes, by, &episodeKind, s.Episodes, p.Episodes, q.Candidates.Episodes)
+		},
 		func() error { return rank(&r.Beliefs, by, &beliefKind, s.Beliefs, p.Beliefs, q.Candidates.Beliefs) },
 	} {
 		if err := fill(); err != nil {
@@ -97,28 +99,33 @@ func rank[T any](r *Retrieved, by *scorer, k *kind[T], records []T, p RetrievalP
 	if err != nil {
 		return err
 	}
-	best := selection{limit: r.Limit, compare: p.Order.comparison()}
+	best := newSelection(r.Limit, len(records), p.Order)
+	var item Ranked
 	for i := range records {
 		e, id := k.record(&records[i])
-		item := Ranked{RecordID: id, CreatedAt: e.CreatedAt, Sequence: e.Sequence, place: i}
+		item = Ranked{RecordID: id, CreatedAt: e.CreatedAt, Sequence: e.Sequence, place: i}
 		if found != nil && !found.take(&item, by) || r.drops(e, by.now) || !k.eligible(by, &records[i]) {
 			continue
 		}
 		if found == nil {
-			item.Score = k.score(by, &records[i])
+			item.Score, _ = k.score(by, &records[i])
 		}
 		if !by.rankable(item.Score) {
-			return &Error{CodeInvalidInput, "/state/" + k.list + "/" + strconv.Itoa(i), "the score is beyond what can be ranked"}
+			return unrankable(k.list, i)
 		}
 		item.Confidence = k.confidence(&records[i])
 		r.Considered++
-		best.add(item)
+		best.add(&item)
 	}
 	r.Ranked, r.Unknown = best.sorted(), found.unknown()
 	for i := range r.Ranked {
 		r.Ranked[i].Text = k.text(by, &records[r.Ranked[i].place])
 	}
 	return nil
+}
+
+func unrankable(list string, place int) error {
+	return &Error{CodeInvalidInput, "/state/" + list + "/" + strconv.Itoa(place), "the score is beyond what can be ranked"}
 }
 
 // drops says that a filter drops a record, and counts it (M11).

@@ -38,7 +38,7 @@ var filters = [...]struct {
 	{
 		"trust",
 		func(f *Filters) bool { return f.MinTrust != nil },
-		func(f *Filters, e *memory.Entry, _ int64) bool { return trustOf(e) >= *f.MinTrust },
+		func(f *Filters, e *memory.Entry, _ int64) bool { return e.TrustLevel() >= *f.MinTrust },
 		func(w *document.Writer, f *Filters) { w.Integer("trust", int64(*f.MinTrust)) },
 	},
 	{
@@ -47,14 +47,6 @@ var filters = [...]struct {
 		func(_ *Filters, e *memory.Entry, now int64) bool { return e.ExpiresAt == nil || *e.ExpiresAt > now },
 		func(w *document.Writer, f *Filters) { w.Bool("ttl", f.TTL) },
 	},
-}
-
-// trustOf gives how much a record is trusted: the authority of its source where nothing else is stated (M11).
-func trustOf(e *memory.Entry) int {
-	if e.Trust != nil {
-		return *e.Trust
-	}
-	return int(e.Source)
 }
 
 // Dropping gives the name of the first filter that drops a record at a snapshot time; false where all keep it.

@@ -1,10 +1,6 @@
 package pipeline
 
-import (
-	"slices"
-
-	"github.com/dmpl/dmpl/pkg/memory"
-)
+import "github.com/dmpl/dmpl/pkg/memory"
 
 // The record types of LlamaBrain's kinds of memory (M11).
 const (
@@ -22,7 +18,7 @@ type kind[T any] struct {
 	record     func(*T) (e *memory.Entry, id string)
 	limit      func(*RetrievalConfig) int
 	eligible   func(*scorer, *T) bool
-	score      func(*scorer, *T) float64
+	score      func(*scorer, *T) (score, relevance float64)
 	confidence func(*T) float64
 	text       func(*scorer, *T) string
 }
@@ -40,7 +36,7 @@ func (k *kind[T]) check(o Order, searched bool, v Version) error {
 	return nil
 }
 
-func unscored[T any](*scorer, *T) float64 { return 0 }
+func unscored[T any](*scorer, *T) (score, relevance float64) { return 0, 0 }
 
 func unsure[T any](*T) float64 { return 0 }
 
@@ -57,7 +53,7 @@ var factKind = kind[memory.Fact]{
 	record: func(f *memory.Fact) (*memory.Entry, string) { return &f.Entry, f.ID },
 	limit:  func(c *RetrievalConfig) int { return all(c.MaxFacts) },
 	eligible: func(s *scorer, f *memory.Fact) bool {
-		return len(s.topics) == 0 || s.topics.hit("", f.Text) || f.Domain != nil && s.topics.name(*f.Domain)
+		return s.topics.none() || s.topics.hit(f.Text) || f.Domain != nil && s.topics.domain(*f.Domain)
 	},
 	score: unscored[memory.Fact], confidence: unsure[memory.Fact],
 	text: func(_ *scorer, f *memory.Fact) string { return f.Text },
@@ -68,21 +64,18 @@ var worldKind = kind[memory.WorldState]{
 	record: func(w *memory.WorldState) (*memory.Entry, string) { return &w.Entry, w.Key },
 	limit:  func(c *RetrievalConfig) int { return all(c.MaxWorld) },
 	eligible: func(s *scorer, w *memory.WorldState) bool {
-		return len(s.topics) == 0 || s.topics.hit("", w.Key+"="+w.Value) || s.topics.hit("", w.Key)
+		return s.topics.none() || s.topics.hit(w.PromptText()) // the key is a part of it
 	},
 	score: unscored[memory.WorldState], confidence: unsure[memory.WorldState],
-	text: func(_ *scorer, w *memory.WorldState) string { return w.Key + "=" + w.Value },
+	text: func(_ *scorer, w *memory.WorldState) string { return w.PromptText() },
 }
 
 var episodeKind = kind[memory.Episode]{
 	name: KindEpisode, list: "EpisodicMemories", scored: true,
-	record:   func(e *memory.Episode) (*memory.Entry, string) { return &e.Entry, e.ID },
-	limit:    func(c *RetrievalConfig) int { return max(0, c.MaxEpisodes) },
-	eligible: func(s *scorer, e *memory.Episode) bool { return s.kept(e.Strength) > s.kept(s.config.MinStrength) },
-	score: func(s *scorer, e *memory.Episode) float64 {
-		score, _ := s.episode(e)
-		return score
-	},
+	record:     func(e *memory.Episode) (*memory.Entry, string) { return &e.Entry, e.ID },
+	limit:      func(c *RetrievalConfig) int { return max(0, c.MaxEpisodes) },
+	eligible:   func(s *scorer, e *memory.Episode) bool { return s.kept(e.Strength) > s.kept(s.config.MinStrength) },
+	score:      (*scorer).episode,
 	confidence: unsure[memory.Episode],
 	text:       func(_ *scorer, e *memory.Episode) string { return e.Description },
 }
@@ -94,61 +87,12 @@ var beliefKind = kind[memory.Belief]{
 	eligible: func(s *scorer, b *memory.Belief) bool {
 		return (s.config.IncludeContradicted || !b.Contradicted) && s.kept(b.Confidence) >= s.kept(s.config.MinConfidence)
 	},
-	score: func(s *scorer, b *memory.Belief) float64 {
-		score, _ := s.belief(b)
-		return score
-	},
+	score:      (*scorer).belief,
 	confidence: func(b *memory.Belief) float64 { return b.Confidence },
 	text: func(s *scorer, b *memory.Belief) string {
-		text := s.prefix(b) + " " + b.Content
 		if b.Contradicted {
-			return "[Uncertain] " + text
+			return "[Uncertain] " + b.PromptText(s.version)
 		}
-		return text
+		return b.PromptText(s.version)
 	},
-}
-
-// selection keeps the first records of an order, so that a limit saves the work of ordering the rest.
-type selection struct {
-	limit   int // Unlimited: all are kept
-	compare func(a, b *Ranked) int
-	kept    []Ranked // once full: a heap with the last of them on top
-}
-
-func (s *selection) add(item Ranked) {
-	switch {
-	case s.limit == 0:
-	case s.limit == Unlimited || len(s.kept) < s.limit:
-		s.kept = append(s.kept, item)
-		if len(s.kept) == s.limit {
-			for i := len(s.kept)/2 - 1; i >= 0; i-- {
-				s.sink(i)
-			}
-		}
-	case s.compare(&item, &s.kept[0]) < 0:
-		s.kept[0] = item
-		s.sink(0)
-	}
-}
-
-// sink moves a record down until none below it stands later in the order.
-func (s *selection) sink(i int) {
-	for {
-		last := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(s.kept); child++ {
-			if s.compare(&s.kept[child], &s.kept[last]) > 0 {
-				last = child
-			}
-		}
-		if last == i {
-			return
-		}
-		s.kept[i], s.kept[last] = s.kept[last], s.kept[i]
-		i = last
-	}
-}
-
-func (s *selection) sorted() []Ranked {
-	slices.SortFunc(s.kept, func(a, b Ranked) int { return s.compare(&a, &b) })
-	return s.kept
 }

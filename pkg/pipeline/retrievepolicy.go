@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"strconv"
-
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/memory"
 )
@@ -125,7 +123,7 @@ func (p *RetrievalPolicy) Write(w *document.Writer, name string) {
 		p.Filters.Write(w, "filters")
 		w.Object("limits", func() {
 			if p.Limit != nil {
-				w.Raw("max_records", strconv.AppendInt(nil, int64(*p.Limit), 10))
+				w.Integer("max_records", int64(*p.Limit))
 			}
 		})
 	})

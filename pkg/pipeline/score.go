@@ -29,14 +29,13 @@ func (s *scorer) kept(x float64) float64 {
 	return x
 }
 
-// relevance says how much of the input a text answers. The prefix is what stands before the text in the prompt; its
-// words count too.
-func (s *scorer) relevance(prefix, text string) float64 {
-	if prefix == "" && text == "" {
+// relevance says how much of the input a text answers.
+func (s *scorer) relevance(text string) float64 {
+	if text == "" {
 		return 0
 	}
-	relevance := s.kept(s.words.share(prefix, text))
-	if s.topics.hit(prefix, text) {
+	relevance := s.kept(s.words.share(text))
+	if s.topics.hit(text) {
 		relevance = min(1, s.kept(relevance+s.kept(0.3)))
 	}
 	return relevance
@@ -44,7 +43,7 @@ func (s *scorer) relevance(prefix, text string) float64 {
 
 // episode gives the score of an episode and the relevance in it.
 func (s *scorer) episode(e *memory.Episode) (score, relevance float64) {
-	relevance = s.relevance("", e.Description)
+	relevance = s.relevance(e.Description)
 	significance := s.kept(e.Significance)
 	recency := 1.0
 	if elapsed := s.now - e.CreatedAt; elapsed > 0 && s.config.RecencyHalfLife > 0 {
@@ -58,10 +57,10 @@ func (s *scorer) episode(e *memory.Episode) (score, relevance float64) {
 	return s.version.Numbers().Round(score), relevance
 }
 
-// belief gives the score of a belief and the relevance in it.
+// belief gives the score of a belief and the relevance in it. The words in front of a belief are part of its text.
 func (s *scorer) belief(b *memory.Belief) (score, relevance float64) {
 	confidence := s.kept(b.Confidence)
-	relevance = s.relevance(s.prefix(b)+" ", b.Content)
+	relevance = s.relevance(b.PromptText(s.version))
 	if b.Contradicted {
 		confidence = s.kept(float64(confidence * 0.5))
 	}

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
@@ -37,17 +36,12 @@ func newWordSet(input string) *wordSet {
 
 func lengthBit(word string) uint64 { return 1 << min(len(word), 63) }
 
-// share gives which part of the input's words stands in the two texts together, in binary64.
-func (w *wordSet) share(prefix, text string) float64 {
+// share gives which part of the input's words stands in a text, in binary64.
+func (w *wordSet) share(text string) float64 {
 	if len(w.numbers) == 0 {
 		return 0
 	}
 	w.search++
-	return float64(w.count(prefix)+w.count(text)) / float64(len(w.numbers))
-}
-
-// count gives how many words of the input stand in a text and were not found in this search before.
-func (w *wordSet) count(text string) int {
 	count := 0
 	eachWord(text, func(word string, ascii bool) {
 		number, ok := w.number(word, ascii)
@@ -56,7 +50,7 @@ func (w *wordSet) count(text string) int {
 			count++
 		}
 	})
-	return count
+	return float64(count) / float64(len(w.numbers))
 }
 
 // number gives the number of a word in any case. Lower-casing never changes the length, so that no length is counted here.
@@ -102,30 +96,4 @@ func eachWord(text string, visit func(word string, ascii bool)) {
 	if start < len(text) {
 		visit(text[start:], ascii)
 	}
-}
-
-// topics are the topics of a query in lower case.
-type topics []string
-
-func newTopics(raw []string) topics {
-	ts := make(topics, len(raw))
-	for i, t := range raw {
-		ts[i] = dotnet.Lower(t)
-	}
-	return ts
-}
-
-// hit says that a text, behind its prefix, names a topic. llamabrain.md §2: an empty topic is in every text but the empty
-// one.
-func (ts topics) hit(prefix, text string) bool {
-	if len(ts) == 0 || prefix == "" && text == "" {
-		return false
-	}
-	text = dotnet.Lower(prefix + text)
-	for _, t := range ts {
-		if strings.Contains(text, t) {
-			return true
-		}
-	}
-	return false
 }
