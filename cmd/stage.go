@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/pipeline"
 	"github.com/dmpl/dmpl/pkg/thread"
 )
 
@@ -15,7 +16,14 @@ type stage struct {
 }
 
 // stages are the pipeline stages in the order of a turn.
-var stages = []stage{}
+var stages = []stage{
+	{
+		"bound", "Keep of a snapshot what a prompt may hold",
+		`bound takes a JSON object with snapshot and config (overrides of the defaults, or of a preset).
+It prints what is kept, its measure, and the texts of the context and of the dialogue.`,
+		pipeline.BoundStage,
+	},
+}
 
 // stageCommand makes the command of one stage.
 func (a *App) stageCommand(s stage) *cobra.Command {

@@ -100,7 +100,11 @@ type Intent struct {
 }
 
 // Parameter is one named value of an intent.
-type Parameter struct{ Name, Value string }
+type Parameter struct {
+	Name  string
+	Value string
+	JSON  []byte // the value where it is no text, as ASCII JSON; Value is empty then
+}
 
 // ParsedOutput is a model output after parsing (llamabrain.md §6.1).
 type ParsedOutput struct {
@@ -142,3 +146,9 @@ type GateResult struct {
 
 // Version is memory's: the pipeline version picks both the memory's rules and the stages'.
 type Version = memory.Version
+
+// The pipeline versions.
+const (
+	DMPLv1       = memory.DMPLv1
+	LlamaBrainV1 = memory.LlamaBrainV1
+)

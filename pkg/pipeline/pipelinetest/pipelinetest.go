@@ -49,6 +49,18 @@ func Each(t *testing.T, kind string, atLeast int, test func(t *testing.T, c Case
 	}
 }
 
+// EachStage holds a stage to every vector of a kind.
+func EachStage(t *testing.T, kind string, atLeast int, stage func(canon.Value) ([]byte, error)) {
+	t.Helper()
+	Each(t, kind, atLeast, func(t *testing.T, c Case) {
+		got, err := stage(c.Input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		Compare(t, got, c.Expected)
+	})
+}
+
 // Root gives the top folder of the project.
 func Root(t testing.TB) string {
 	t.Helper()
