@@ -14,7 +14,9 @@ import (
 
 // pipelineVectors says which stage answers which file of vectors.
 var pipelineVectors = []struct{ file, stage string }{
+	{"retrieval", "retrieve"},
 	{"working_memory", "bound"},
+	{"memory_ops", "memory"},
 }
 
 // P1: every stage alone, a document a line, gives what LlamaBrain gave.

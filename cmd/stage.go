@@ -18,10 +18,24 @@ type stage struct {
 // stages are the pipeline stages in the order of a turn.
 var stages = []stage{
 	{
+		"retrieve", "Choose and rank the memories for a prompt",
+		`retrieve takes a JSON object with state (a persona snapshot), load ("listed": as the lists stand), playerInput, topics,
+snapshotTimeUtcTicks, retrievalConfig (overrides of the defaults) and, under dmpl-v1, retrievalPolicies and candidates.
+It prints what the prompt shows of each kind of memory, the scores and, under dmpl-v1, rankings.`,
+		pipeline.RetrieveStage,
+	},
+	{
 		"bound", "Keep of a snapshot what a prompt may hold",
 		`bound takes a JSON object with snapshot and config (overrides of the defaults, or of a preset).
 It prints what is kept, its measure, and the texts of the context and of the dialogue.`,
 		pipeline.BoundStage,
+	},
+	{
+		"memory", "Run operations on a memory",
+		`memory takes a JSON object with state (a persona snapshot, or null), ops, clockStart, clockStep, idStart,
+maxEpisodicMemories and episodicDecayRate. It prints results, stateAfter, stateHash, promptMemories,
+promptMemoriesWithContradicted and nextSequenceNumber, or {"error":{"code":…,"detail":…}}.`,
+		func(v memory.Version) thread.Stage { return memory.Step(v) },
 	},
 }
 
