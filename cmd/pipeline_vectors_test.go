@@ -16,6 +16,7 @@ import (
 var pipelineVectors = []struct{ file, stage string }{
 	{"retrieval", "retrieve"},
 	{"working_memory", "bound"},
+	{"mutations", "mutate"},
 	{"memory_ops", "memory"},
 }
 

@@ -31,6 +31,13 @@ It prints what is kept, its measure, and the texts of the context and of the dia
 		pipeline.BoundStage,
 	},
 	{
+		"mutate", "Execute what the gate approved",
+		`mutate takes a JSON object with state (a persona snapshot), gatePassed, approvedMutations, approvedIntents, npcId,
+controllerConfig (overrides of the defaults) and snapshotTimeUtcTicks; under llamabrain-v1 clockStart, clockStep and idStart.
+It prints what was done, what was dispatched, and the memory afterwards.`,
+		pipeline.MutateStage,
+	},
+	{
 		"memory", "Run operations on a memory",
 		`memory takes a JSON object with state (a persona snapshot, or null), ops, clockStart, clockStep, idStart,
 maxEpisodicMemories and episodicDecayRate. It prints results, stateAfter, stateHash, promptMemories,
