@@ -78,11 +78,13 @@ func (f *Filters) applied() []AppliedFilter {
 
 // Write writes the filters that are set as the member `applied_filters` of a retrieval event has them.
 func (f *Filters) Write(w *document.Writer, name string) {
-	w.Object(name, func() {
-		for i := range filters {
-			if filters[i].set(f) {
-				filters[i].write(w, f)
-			}
+	w.Object(name, func() { f.writeSet(w) })
+}
+
+func (f *Filters) writeSet(w *document.Writer) {
+	for i := range filters {
+		if filters[i].set(f) {
+			filters[i].write(w, f)
 		}
-	})
+	}
 }

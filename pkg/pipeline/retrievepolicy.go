@@ -120,7 +120,12 @@ func (p *RetrievalPolicy) Write(w *document.Writer, name string) {
 		w.Text("policy_id", p.ID)
 		w.Text("policy_version", p.Version)
 		w.Text("order", string(p.Order))
-		p.Filters.Write(w, "filters")
+		w.Object("filters", func() {
+			p.Filters.writeSet(w)
+			if !p.Filters.TTL { // the one filter that is set unless a policy says otherwise
+				w.Bool("ttl", false)
+			}
+		})
 		w.Object("limits", func() {
 			if p.Limit != nil {
 				w.Integer("max_records", int64(*p.Limit))

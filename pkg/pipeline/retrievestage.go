@@ -122,7 +122,7 @@ func writeScore(w *document.Writer, e *memory.Entry, score, relevance float64, v
 		if v == memory.LlamaBrainV1 {
 			w.Text("scoreBits", fmt.Sprintf("%08x", math.Float32bits(float32(score))))
 		}
-		w.Real("relevance", relevance)
+		w.Real("relevance", v.Numbers().Round(relevance))
 	})
 }
 

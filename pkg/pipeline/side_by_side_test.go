@@ -14,7 +14,9 @@ import (
 
 // sideBySideStages are the stages that the cases of fixtures/pipeline/dmpl-v1 may name.
 var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
-	"bound": pipeline.BoundStage,
+	"retrieve": pipeline.RetrieveStage,
+	"bound":    pipeline.BoundStage,
+	"mutate":   pipeline.MutateStage,
 }
 
 var ruleOfP2 = regexp.MustCompile(`^P2 \([a-j]\)$`)
