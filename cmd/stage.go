@@ -18,31 +18,31 @@ type stage struct {
 // stages are the pipeline stages in the order of a turn.
 var stages = []stage{
 	{
-		"retrieve", "Choose and rank the memories for a prompt",
-		`retrieve takes a JSON object with state (a persona snapshot), load ("listed": as the lists stand), playerInput, topics,
+		name: "retrieve", short: "Choose and rank the memories for a prompt",
+		long: `retrieve takes a JSON object with state (a persona snapshot), load ("listed": as the lists stand), playerInput, topics,
 snapshotTimeUtcTicks, retrievalConfig (overrides of the defaults) and, under dmpl-v1, retrievalPolicies and candidates.
 It prints what the prompt shows of each kind of memory, the scores and, under dmpl-v1, rankings.`,
-		pipeline.RetrieveStage,
+		run: pipeline.RetrieveStage,
 	},
 	{
-		"bound", "Keep of a snapshot what a prompt may hold",
-		`bound takes a JSON object with snapshot and config (overrides of the defaults, or of a preset).
+		name: "bound", short: "Keep of a snapshot what a prompt may hold",
+		long: `bound takes a JSON object with snapshot and config (overrides of the defaults, or of a preset).
 It prints what is kept, its measure, and the texts of the context and of the dialogue.`,
-		pipeline.BoundStage,
+		run: pipeline.BoundStage,
 	},
 	{
-		"mutate", "Execute what the gate approved",
-		`mutate takes a JSON object with state (a persona snapshot), gatePassed, approvedMutations, approvedIntents, npcId,
+		name: "mutate", short: "Execute what the gate approved",
+		long: `mutate takes a JSON object with state (a persona snapshot), gatePassed, approvedMutations, approvedIntents, npcId,
 controllerConfig (overrides of the defaults) and snapshotTimeUtcTicks; under llamabrain-v1 clockStart, clockStep and idStart.
-It prints what was done, what was dispatched, and the memory afterwards.`,
-		pipeline.MutateStage,
+It prints what was done, what was dispatched, and the memory afterwards; under dmpl-v1 also the writes.`,
+		run: pipeline.MutateStage,
 	},
 	{
-		"memory", "Run operations on a memory",
-		`memory takes a JSON object with state (a persona snapshot, or null), ops, clockStart, clockStep, idStart,
+		name: "memory", short: "Run operations on a memory",
+		long: `memory takes a JSON object with state (a persona snapshot, or null), ops, clockStart, clockStep, idStart,
 maxEpisodicMemories and episodicDecayRate. It prints results, stateAfter, stateHash, promptMemories,
 promptMemoriesWithContradicted and nextSequenceNumber, or {"error":{"code":…,"detail":…}}.`,
-		func(v memory.Version) thread.Stage { return memory.Step(v) },
+		run: func(v memory.Version) thread.Stage { return memory.Step(v) },
 	},
 }
 

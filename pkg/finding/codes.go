@@ -123,6 +123,7 @@ const (
 	EquivCommitOneSided      Code = "equiv.commit_one_sided"
 	EquivOverride            Code = "equiv.override"
 	// streamdiff (X8): two event streams compared.
+	StreamDiffMissing        Code = "streamdiff.missing"
 	StreamDiffPartial        Code = "streamdiff.partial"
 	StreamDiffIndexSet       Code = "streamdiff.index_set"
 	StreamDiffConfiguration  Code = "streamdiff.configuration"

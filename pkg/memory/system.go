@@ -2,7 +2,6 @@ package memory
 
 import (
 	"slices"
-	"strconv"
 )
 
 // Clock gives the ticks of now; two calls may give two times.
@@ -70,7 +69,7 @@ func (y *System) State() State { return y.state.clone() }
 // clone copies the lists. What an entry points to is never changed in place.
 func (s State) clone() State {
 	s.Facts, s.World = slices.Clone(s.Facts), slices.Clone(s.World)
-	s.Episodes, s.Beliefs = slices.Clone(s.Episodes), slices.Clone(s.Beliefs)
+	s.Episodes, s.Beliefs, s.Others = slices.Clone(s.Episodes), slices.Clone(s.Beliefs), slices.Clone(s.Others)
 	return s
 }
 
@@ -111,10 +110,7 @@ func (y *System) id(given string, sequence int64) string {
 }
 
 // EntryID is the id of an entry that was inserted without one (P2 h).
-func EntryID(sequence int64) string {
-	digits := strconv.FormatInt(sequence, 10)
-	return "m" + "00000000000000000000"[min(len(digits), 20):] + digits
-}
+func EntryID(sequence int64) string { return "m" + digits(sequence) }
 
 // looksRandom tells whether an id is one of 8 hexadecimal digits, as a new LlamaBrain entry has.
 func looksRandom(id string) bool {

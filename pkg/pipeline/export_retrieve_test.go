@@ -5,6 +5,7 @@ var (
 	Half                = half
 	ReadRetrievalConfig = readRetrievalConfig
 	ReadPolicies        = readRetrievalPolicies
+	ReadMutationConfig  = readMutationConfig
 )
 
 // Share gives which part of an input's words stands in each text.

@@ -25,11 +25,18 @@ type MutationResult struct {
 	Affected *Affected // the entry that was written; nil where none was
 }
 
-// Affected is an entry that a mutation wrote.
+// Affected is an entry that a mutation wrote. P2(h): in dmpl-v1 it has neither id nor number before its commit is applied.
 type Affected struct {
 	ID       string
-	Sequence int64
+	Sequence *int64
 	Text     string // as a prompt shows it
+}
+
+func (r *mutator) affected(e memory.Entry, text string) *Affected {
+	if r.version == memory.DMPLv1 {
+		return &Affected{Text: text}
+	}
+	return &Affected{e.ID, &e.Sequence, text}
 }
 
 // Statistics counts what a batch did.
@@ -124,14 +131,14 @@ func (r *mutator) appendEpisodic(m Mutation) (*Affected, error) {
 		e.Significance = min(1, numbers.Round(e.Significance+numbers.Round(0.1)))
 	}
 	e, err := r.system.AddEpisodic(e, memory.ValidatedOutput)
-	return &Affected{e.ID, e.Sequence, e.Description}, err
+	return r.affected(e.Entry, e.Description), err
 }
 
 func (r *mutator) setBelief(key string, m Mutation, t memory.BeliefType, sentiment float64) (*Affected, error) {
 	b := memory.NewBelief(*m.Target, *m.Content)
 	b.Type, b.Confidence, b.Sentiment, b.Evidence = t, m.Confidence, sentiment, m.SourceText
 	b, err := r.system.SetBelief(key, b, memory.ValidatedOutput)
-	return &Affected{b.ID, b.Sequence, b.PromptText(r.version)}, err
+	return r.affected(b.Entry, b.PromptText(r.version)), err
 }
 
 func (r *mutator) emit(m Mutation) {

@@ -31,6 +31,10 @@ func MutateStage(v Version) thread.Stage {
 			preflight = append(preflight, Preflight(m, system))
 		}
 		batch := Mutate(system, &gate, npcID, c, v)
+		after, err := Settle(before, system, v)
+		if err != nil {
+			return nil, err
+		}
 		w := document.NewWriter(v.Style())
 		w.Object("", func() {
 			w.Text("stateHashBefore", before.Hash())
@@ -42,7 +46,7 @@ func MutateStage(v Version) thread.Stage {
 					writeUnlessEmpty(w, "", complaint)
 				}
 			})
-			writeAfter(w, system.State(), v)
+			writeAfter(w, after, v)
 		})
 		return w.Bytes(), nil
 	}
@@ -117,8 +121,8 @@ func (r *MutationResult) write(w *document.Writer) {
 			w.Null("AffectedContent")
 			return
 		}
-		w.Text("AffectedEntryId", r.Affected.ID)
-		w.Integer("AffectedSequenceNumber", r.Affected.Sequence)
+		writeUnlessEmpty(w, "AffectedEntryId", r.Affected.ID)
+		w.OptionalInteger("AffectedSequenceNumber", r.Affected.Sequence)
 		w.Text("AffectedContent", r.Affected.Text)
 	})
 }
@@ -148,10 +152,15 @@ func writeDispatched(w *document.Writer, name string, list []Dispatched) {
 	})
 }
 
-// writeAfter writes the memory that a stage leaves behind.
-func writeAfter(w *document.Writer, s memory.State, v Version) {
-	memory.WriteState(w, "stateAfter", s, v)
-	w.Text("stateHashAfter", s.Hash())
+// writeAfter writes the memory that a stage leaves behind, and in dmpl-v1 the writes that make it (D7).
+func writeAfter(w *document.Writer, a *Aftermath, v Version) {
+	memory.WriteState(w, "stateAfter", a.State, v)
+	w.Text("stateHashAfter", a.State.Hash())
+	if v == memory.DMPLv1 {
+		w.Text("state_digest", a.Digest.Hex())
+		memory.WriteWrites(w, "writes", a.Writes)
+		w.Text("commit_payload_fingerprint", a.Fingerprint.Hex())
+	}
 }
 
 // writeUnlessEmpty writes a text, or null where there is none.

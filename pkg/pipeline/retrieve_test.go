@@ -46,26 +46,40 @@ func ids(r *pipeline.Retrieved) []string {
 	return list
 }
 
-func TestRetrievalDefaultsAreLlamaBrains(t *testing.T) {
+// upstreamDefaults gives a configuration object as LlamaBrain has it.
+func upstreamDefaults(t *testing.T, name string) canon.Value {
+	t.Helper()
 	path := filepath.Join(pipelinetest.Root(t), "..", "shared", "vectors", "llamabrain", "defaults.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Skipf("NOT RUN, VECTORS MISSING: %v", err)
 	}
-	v, err := canon.Parse(data)
-	if err != nil {
-		t.Fatal(err)
+	v, ok := parseDBL(t, data).At("/defaults/" + name)
+	if !ok || len(v.Members()) == 0 {
+		t.Fatalf("no %s in %s", name, path)
 	}
-	o := document.Open(v).Object("defaults").Object("ContextRetrievalConfig")
-	got := pipeline.ReadRetrievalConfig(o)
-	for _, m := range o.Value().Members() {
-		if m.Name != "EmbeddingConfig" && !o.Has(m.Name) {
-			t.Errorf("%s has no value", m.Name)
+	return v
+}
+
+// everyMemberIsRead fails where a reader of a configuration does not read one of the members that upstream has: a list is
+// right for none of them.
+func everyMemberIsRead(t *testing.T, config canon.Value, read func(*document.Object)) {
+	t.Helper()
+	for _, m := range config.Members() {
+		o := open(t, `{"`+m.Name+`":[]}`)
+		if read(o); o.Err() == nil || o.Err().Error() == "at /"+m.Name+": unknown member" {
+			t.Errorf("%s is not read: %v", m.Name, o.Err())
 		}
 	}
-	if want := pipeline.DefaultRetrievalConfig(); o.Err() != nil || got != want {
+}
+
+func TestRetrievalDefaultsAreLlamaBrains(t *testing.T) {
+	v := upstreamDefaults(t, "ContextRetrievalConfig")
+	o := document.Open(v)
+	if got, want := pipeline.ReadRetrievalConfig(o), pipeline.DefaultRetrievalConfig(); o.Err() != nil || got != want {
 		t.Errorf("%+v, want %+v; %v", got, want, o.Err())
 	}
+	everyMemberIsRead(t, v, func(o *document.Object) { pipeline.ReadRetrievalConfig(o) })
 }
 
 // P3: each key of an order decides where the ones before it are equal.
@@ -389,21 +403,21 @@ func TestRetrievalRefusesWhatItCannotRank(t *testing.T) {
 			memory.State{},
 			pipeline.Query{},
 			order(func(p *pipeline.RetrievalPolicies) { p.Facts.Order = pipeline.OrderScoreID }), pipeline.DMPLv1,
-			"pipeline.invalid_input at /retrievalPolicies/canonical_fact/order: without candidates nothing scores this kind: its order is record_id",
+			"pipeline.invalid_input at /retrievalPolicies/fact/order: without candidates nothing scores this kind: its order is record_id",
 		},
 		{
 			"candidate twice",
 			memory.State{},
 			pipeline.Query{Candidates: pipeline.Candidates{World: []pipeline.Candidate{{"a", 1}, {"a", 1}}}},
 			nil, pipeline.DMPLv1,
-			`pipeline.invalid_input at /candidates/world_state/1: "a" is listed twice, so that its score is unclear`,
+			`pipeline.invalid_input at /candidates/world/1: "a" is listed twice, so that its score is unclear`,
 		},
 		{
 			"candidate without a number",
 			memory.State{},
 			pipeline.Query{Candidates: pipeline.Candidates{World: []pipeline.Candidate{{"a", math.NaN()}}}},
 			nil, pipeline.DMPLv1,
-			"pipeline.invalid_input at /candidates/world_state/0/score: must be a number within ±1e9",
+			"pipeline.invalid_input at /candidates/world/0/score: must be a number within ±1e9",
 		},
 	}
 	for _, test := range tests {
@@ -450,10 +464,10 @@ func TestPoliciesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 	w := document.NewWriter(document.Style{})
 	w.Object("", func() {
-		policies.Facts.Write(w, pipeline.KindFact)
-		policies.World.Write(w, pipeline.KindWorld)
-		policies.Episodes.Write(w, pipeline.KindEpisode)
-		policies.Beliefs.Write(w, pipeline.KindBelief)
+		policies.Facts.Write(w, memory.TypeFact)
+		policies.World.Write(w, memory.TypeWorld)
+		policies.Episodes.Write(w, memory.TypeEpisode)
+		policies.Beliefs.Write(w, memory.TypeBelief)
 	})
 	o := open(t, string(w.Bytes()))
 	if got := pipeline.ReadPolicies(o, pipeline.DMPLv1); o.Err() != nil || !reflect.DeepEqual(got, policies) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/memory"
 )
 
 // Candidate is a record as a search outside of dmpl returned it: what is near the query, and how near (R7).
@@ -24,10 +25,10 @@ type Candidates struct {
 // readCandidates reads an object with a list of candidates for some of the kinds, named by record type.
 func readCandidates(o *document.Object) Candidates {
 	c := Candidates{
-		Facts:    readCandidateList(o, KindFact),
-		World:    readCandidateList(o, KindWorld),
-		Episodes: readCandidateList(o, KindEpisode),
-		Beliefs:  readCandidateList(o, KindBelief),
+		Facts:    readCandidateList(o, memory.TypeFact),
+		World:    readCandidateList(o, memory.TypeWorld),
+		Episodes: readCandidateList(o, memory.TypeEpisode),
+		Beliefs:  readCandidateList(o, memory.TypeBelief),
 	}
 	refuseUnknown(o)
 	return c

@@ -2,14 +2,6 @@ package pipeline
 
 import "github.com/dmpl/dmpl/pkg/memory"
 
-// The record types of LlamaBrain's kinds of memory (M11).
-const (
-	KindFact    = "canonical_fact"
-	KindWorld   = "world_state"
-	KindEpisode = "episodic"
-	KindBelief  = "belief"
-)
-
 // kind is what retrieval knows of one kind of memory (llamabrain.md §2).
 type kind[T any] struct {
 	name       string // the record type
@@ -28,7 +20,7 @@ func (k *kind[T]) check(o Order, searched bool, v Version) error {
 	switch {
 	case searched && v == memory.LlamaBrainV1:
 		return &Error{CodeInvalidInput, "/candidates/" + k.name, "llamabrain-v1 ranks no candidates of a search"}
-	case o.uses("confidence") && k.name != KindBelief:
+	case o.uses("confidence") && k.name != memory.TypeBelief:
 		return &Error{CodeInvalidInput, "/retrievalPolicies/" + k.name + "/order", "only beliefs have a confidence"}
 	case o.uses("score") && !k.scored && !searched:
 		return &Error{CodeInvalidInput, "/retrievalPolicies/" + k.name + "/order", "without candidates nothing scores this kind: its order is record_id"}
@@ -49,7 +41,7 @@ func all(limit int) int {
 }
 
 var factKind = kind[memory.Fact]{
-	name: KindFact, list: "CanonicalFacts",
+	name: memory.TypeFact, list: "CanonicalFacts",
 	record: func(f *memory.Fact) (*memory.Entry, string) { return &f.Entry, f.ID },
 	limit:  func(c *RetrievalConfig) int { return all(c.MaxFacts) },
 	eligible: func(s *scorer, f *memory.Fact) bool {
@@ -60,7 +52,7 @@ var factKind = kind[memory.Fact]{
 }
 
 var worldKind = kind[memory.WorldState]{
-	name: KindWorld, list: "WorldState",
+	name: memory.TypeWorld, list: "WorldState",
 	record: func(w *memory.WorldState) (*memory.Entry, string) { return &w.Entry, w.Key },
 	limit:  func(c *RetrievalConfig) int { return all(c.MaxWorld) },
 	eligible: func(s *scorer, w *memory.WorldState) bool {
@@ -71,7 +63,7 @@ var worldKind = kind[memory.WorldState]{
 }
 
 var episodeKind = kind[memory.Episode]{
-	name: KindEpisode, list: "EpisodicMemories", scored: true,
+	name: memory.TypeEpisode, list: "EpisodicMemories", scored: true,
 	record:     func(e *memory.Episode) (*memory.Entry, string) { return &e.Entry, e.ID },
 	limit:      func(c *RetrievalConfig) int { return max(0, c.MaxEpisodes) },
 	eligible:   func(s *scorer, e *memory.Episode) bool { return s.kept(e.Strength) > s.kept(s.config.MinStrength) },
@@ -81,7 +73,7 @@ var episodeKind = kind[memory.Episode]{
 }
 
 var beliefKind = kind[memory.Belief]{
-	name: KindBelief, list: "Beliefs", scored: true,
+	name: memory.TypeBelief, list: "Beliefs", scored: true,
 	record: func(b *memory.Belief) (*memory.Entry, string) { return &b.Entry, b.ID },
 	limit:  func(c *RetrievalConfig) int { return max(0, c.MaxBeliefs) },
 	eligible: func(s *scorer, b *memory.Belief) bool {

@@ -26,10 +26,10 @@ func DefaultRetrievalPolicies(v Version) RetrievalPolicies {
 		return RetrievalPolicy{ID: kind, Version: "1", Order: o, Filters: Filters{TTL: v == memory.DMPLv1}}
 	}
 	return RetrievalPolicies{
-		Facts:    policy(KindFact, OrderID),
-		World:    policy(KindWorld, OrderID),
-		Episodes: policy(KindEpisode, OrderScoreCreated),
-		Beliefs:  policy(KindBelief, OrderScoreConfidence),
+		Facts:    policy(memory.TypeFact, OrderID),
+		World:    policy(memory.TypeWorld, OrderID),
+		Episodes: policy(memory.TypeEpisode, OrderScoreCreated),
+		Beliefs:  policy(memory.TypeBelief, OrderScoreConfidence),
 	}
 }
 
@@ -40,7 +40,7 @@ func readRetrievalPolicies(o *document.Object, v Version) RetrievalPolicies {
 	for _, kind := range []struct {
 		name   string
 		policy *RetrievalPolicy
-	}{{KindFact, &p.Facts}, {KindWorld, &p.World}, {KindEpisode, &p.Episodes}, {KindBelief, &p.Beliefs}} {
+	}{{memory.TypeFact, &p.Facts}, {memory.TypeWorld, &p.World}, {memory.TypeEpisode, &p.Episodes}, {memory.TypeBelief, &p.Beliefs}} {
 		if o.Has(kind.name) {
 			*kind.policy = readRetrievalPolicy(o.Object(kind.name), *kind.policy)
 		}

@@ -99,7 +99,7 @@ func writeScores[T any](w *document.Writer, name string, k *kind[T], records []T
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(sequence(a), sequence(b)) })
 	w.List(name, func() {
 		for _, i := range places {
-			if k.name == KindEpisode && !k.eligible(by, &records[i]) {
+			if k.name == memory.TypeEpisode && !k.eligible(by, &records[i]) {
 				continue
 			}
 			score, relevance := k.score(by, &records[i])

@@ -73,6 +73,7 @@ type Event struct {
 	Calls                             []Call
 	Guardrails                        []Field
 	Links                             []Field // retrieval_event_ids
+	Stage                             *Stage  // native runs; nil for every other
 }
 
 // Beyond stands for every index and every rank that no list is long enough for. It fits in 32 bits, so that all
