@@ -15,6 +15,7 @@ var stageVectors = []struct {
 }{
 	{"retrieval", "retrieve", 49},
 	{"working_memory", "bound", 27},
+	{"prompt_assembly", "assemble", 45},
 	{"mutations", "mutate", 34},
 	{"memory_ops", "memory", 10},
 }

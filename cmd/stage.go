@@ -31,6 +31,13 @@ It prints what is kept, its measure, and the texts of the context and of the dia
 		run: pipeline.BoundStage,
 	},
 	{
+		name: "assemble", short: "Make the prompt of a snapshot",
+		long: `assemble takes a JSON object with mode (snapshot, workingMemory, cache, structured, minimal), snapshot, npcName,
+retryFeedback, recognition, workingMemoryConfig, assemblerConfig, kvCacheConfig and structuredConfig, each but the
+snapshot optional; minimal takes systemPrompt and playerInput. It prints the text, its measures and its digest.`,
+		run: pipeline.AssembleStage,
+	},
+	{
 		name: "mutate", short: "Execute what the gate approved",
 		long: `mutate takes a JSON object with state (a persona snapshot), gatePassed, approvedMutations, approvedIntents, npcId,
 controllerConfig (overrides of the defaults) and snapshotTimeUtcTicks; under llamabrain-v1 clockStart, clockStep and idStart.

@@ -159,6 +159,27 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
+// EqualFold tells whether two texts are the same where every letter is its capital: the ordinal comparison that ignores
+// case. U+0131 and U+017F keep to themselves, as everywhere where no culture makes them an ASCII letter.
+func EqualFold(a, b string) bool {
+	for len(a) > 0 && len(b) > 0 {
+		ra, na := decode(a)
+		rb, nb := decode(b)
+		if ra != rb && upper(ra) != upper(rb) {
+			return false
+		}
+		a, b = a[na:], b[nb:]
+	}
+	return len(a) == len(b)
+}
+
+func upper(r rune) rune {
+	if r == 0x131 || r == 0x17F {
+		return r
+	}
+	return unicode.ToUpper(r)
+}
+
 // IsSpace tells whether a rune is white space: Unicode White_Space (llamabrain.md §0).
 func IsSpace(r rune) bool { return unicode.IsSpace(r) }
 

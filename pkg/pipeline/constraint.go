@@ -30,7 +30,7 @@ func readConstraint(o *document.Object) Constraint {
 
 // readSeverity reads a severity by name or number; Hard where there is none.
 func readSeverity(o *document.Object, name string) Severity {
-	return Severity(readClosedEnum(o, name, int(Hard), "Soft", "Hard", "Critical"))
+	return Severity(readClosedEnum(o, name, int(Hard), severities...))
 }
 
 // ConstraintSet puts lists of constraints together and drops each constraint whose id an earlier one has; having none is

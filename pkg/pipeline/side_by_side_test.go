@@ -16,7 +16,10 @@ import (
 var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
 	"retrieve": pipeline.RetrieveStage,
 	"bound":    pipeline.BoundStage,
+	"assemble": pipeline.AssembleStage,
 	"mutate":   pipeline.MutateStage,
+	"retry":    decide,
+	"fallback": pickFallback,
 }
 
 var ruleOfP2 = regexp.MustCompile(`^P2 \([a-j]\)$`)

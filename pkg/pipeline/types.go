@@ -68,6 +68,7 @@ type Snapshot struct {
 	Dialogue     []string
 	Constraints  []Constraint
 	References   []string // P2(j), dmpl-v1: the lines of the reference block
+	Attempt      int      // counted from 0
 }
 
 // Mutation is a change of memory that an answer proposes.

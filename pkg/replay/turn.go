@@ -39,7 +39,7 @@ func (s *Stream) decide(key turnKey, e thread.Event, position int) {
 	}
 	b := s.turns[key]
 	delete(s.turns, key)
-	payload, err := thread.Read(e.Payload)
+	payload, err := e.Read()
 	if err != nil {
 		t.notRebuilt(turn{index: e.Index, at: pointerTo(position, "/payload")}, "the payload is not readable: "+err.Error())
 		return
@@ -48,10 +48,10 @@ func (s *Stream) decide(key turnKey, e thread.Event, position int) {
 	switch _, hasContext := payload.Get("context_spec"); {
 	case b == nil:
 		t.notRebuilt(one, "no INTENT of the same thread, turn and correlation id stands before the decision")
-	case one.text("/boundary/context_config_digest") == sentinelOff:
-		t.notChecked[reasonOff]++
 	case hasContext && !one.isNull("/context_spec"):
 		s.compare(t, one)
+	case one.text("/boundary/context_config_digest") == sentinelOff: // in no digest: a context counts more
+		t.notChecked[reasonOff]++
 	case slices.Contains(refusals, one.text("/reasons/0/code")):
 		t.compareRefusal(one)
 	case e.IntentType == "artifact.handle":

@@ -25,15 +25,16 @@ type Recording struct {
 
 // RunFile is one file of a run: as the manifest lists it, as it lies there, or both.
 type RunFile struct {
-	Path          string // as typed
-	Name          string // below the run's folder, with /
-	Entry         string // pointer of its entry in the manifest; "" where it is not listed
-	Found         bool
-	Stated        Field // sha256 by the manifest
-	StatedBytes   Field
-	SHA256        string // of the bytes that are there
-	Bytes         int64
-	TraceOrRanked bool // a part of the determinism or of the retrieval trace, to which the caps apply (CONTRACT V4)
+	Path        string // as typed
+	Name        string // below the run's folder, with /
+	Entry       string // pointer of its entry in the manifest; "" where it is not listed
+	Stated      Field  // sha256 by the manifest
+	StatedBytes Field
+	Required    bool // a complete run has it
+	Part        bool // of the determinism or the retrieval trace: the caps apply to it (CONTRACT V4)
+	Found       bool
+	SHA256      string // of the bytes that are there
+	Bytes       int64
 }
 
 // Document is one JSON document of a run: a file, or a line of one.

@@ -59,7 +59,8 @@ type Trace struct {
 	Commit                                    Commit
 	Retrieval                                 *Retrieval // nil when no retrieval trace was given
 	ToolResults                               []ToolResult
-	SharedResults                             bool // other traces lie in the same folder: a tool result may be another trace's
+	SharedResults                             bool       // other traces lie in the same folder: a tool result may be another trace's
+	Recording                                 *Recording // the rest of a native run (CONTRACT D8); nil for a single trace
 }
 
 // Event is one step of a run. Its index is the only order (CONTRACT W); Position is where the array holds it.

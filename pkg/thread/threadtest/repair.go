@@ -18,6 +18,9 @@ func (s *Snapshot) Repair() *Snapshot {
 	r := repair{t: s.t, now: map[string]string{}, decisions: map[string]map[string]any{}}
 	previous, chain := thread.ChainSeed, thread.ChainSeed
 	for i, e := range s.Events() {
+		if e == nil {
+			continue // no event: a reader refuses it
+		}
 		r.event(e)
 		e["prev_event_digest"] = previous
 		previous, _ = e["digest"].(string)

@@ -58,6 +58,26 @@ func (s *Snapshot) Events() []map[string]any {
 	return events
 }
 
+// At gives the value at a JSON Pointer; nil where there is none.
+func (s *Snapshot) At(pointer string) any {
+	var v any = s.Tree
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[unescape.Replace(token)]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
 // Apply makes the changes, one after the other.
 func (s *Snapshot) Apply(edits ...Edit) *Snapshot {
 	s.t.Helper()
