@@ -36,7 +36,7 @@ var assembleModes = map[string]func(*document.Object, Version) Prompt{
 		return Assemble(readBound(o, v), readTurn(o), ReadAssembleConfig(o, "assemblerConfig"))
 	},
 	"cache": func(o *document.Object, v Version) Prompt {
-		return AssembleCached(readBound(o, v), readTurn(o), ReadAssembleConfig(o, "assemblerConfig"), readBoundary(o, "kvCacheConfig"))
+		return AssembleCached(readBound(o, v), readTurn(o), ReadAssembleConfig(o, "assemblerConfig"), ReadCacheBoundary(o, "kvCacheConfig"))
 	},
 	"structured": func(o *document.Object, v Version) Prompt {
 		c := ReadStructuredConfig(o, "structuredConfig")
