@@ -1,12 +1,7 @@
 package pipeline
 
 // What scores are made of, for tests that compare it with slower and plainer forms.
-var (
-	Half                = half
-	ReadRetrievalConfig = readRetrievalConfig
-	ReadPolicies        = readRetrievalPolicies
-	ReadMutationConfig  = readMutationConfig
-)
+var Half = half
 
 // Share gives which part of an input's words stands in each text.
 func Share(input string, texts ...string) []float64 {

@@ -164,10 +164,10 @@ func TestMutateStageRefusesBadInput(t *testing.T) {
 }
 
 func TestMutationDefaultsAreLlamaBrains(t *testing.T) {
-	v := upstreamDefaults(t, "MutationControllerConfig")
-	o := document.Open(v)
-	if got, want := pipeline.ReadMutationConfig(o, pipeline.DMPLv1), pipeline.DefaultMutationConfig(); o.Err() != nil || got != want {
+	config := upstreamDefaults(t, "MutationControllerConfig")
+	o := open(t, `{"c":`+string(config.Raw())+`}`)
+	if got, want := pipeline.ReadMutationConfig(o, "c", pipeline.DMPLv1), pipeline.DefaultMutationConfig(); o.Err() != nil || got != want {
 		t.Errorf("%+v, want %+v; %v", got, want, o.Err())
 	}
-	everyMemberIsRead(t, v, func(o *document.Object) { pipeline.ReadMutationConfig(o, pipeline.DMPLv1) })
+	everyMemberIsRead(t, config, func(o *document.Object) { pipeline.ReadMutationConfig(o, "c", pipeline.DMPLv1) })
 }

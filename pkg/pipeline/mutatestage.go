@@ -21,7 +21,7 @@ func MutateStage(v Version) thread.Stage {
 			ApprovedMutations: readMutations(o, "approvedMutations", v),
 			ApprovedIntents:   readIntents(o, "approvedIntents"),
 		}
-		c := readMutationConfig(o.Object("controllerConfig"), v)
+		c := ReadMutationConfig(o, "controllerConfig", v)
 		npcID := o.Text("npcId", "")
 		if err := o.Err(); err != nil {
 			return nil, err
@@ -84,7 +84,9 @@ func readSystem(o *document.Object, s memory.State, v Version) *memory.System {
 	})
 }
 
-func readMutationConfig(o *document.Object, v Version) MutationConfig {
+// ReadMutationConfig reads overrides of the defaults.
+func ReadMutationConfig(o *document.Object, name string, v Version) MutationConfig {
+	o = o.Object(name)
 	c := DefaultMutationConfig()
 	c.Significance = memory.ReadReal(o, "DefaultEpisodicSignificance", c.Significance, v)
 	c.Sentiment = memory.ReadReal(o, "DefaultRelationshipSentiment", c.Sentiment, v)

@@ -66,20 +66,20 @@ func upstreamDefaults(t *testing.T, name string) canon.Value {
 func everyMemberIsRead(t *testing.T, config canon.Value, read func(*document.Object)) {
 	t.Helper()
 	for _, m := range config.Members() {
-		o := open(t, `{"`+m.Name+`":[]}`)
-		if read(o); o.Err() == nil || o.Err().Error() == "at /"+m.Name+": unknown member" {
+		o := open(t, `{"c":{"`+m.Name+`":[]}}`)
+		if read(o); o.Err() == nil || o.Err().Error() == "at /c/"+m.Name+": unknown member" {
 			t.Errorf("%s is not read: %v", m.Name, o.Err())
 		}
 	}
 }
 
 func TestRetrievalDefaultsAreLlamaBrains(t *testing.T) {
-	v := upstreamDefaults(t, "ContextRetrievalConfig")
-	o := document.Open(v)
-	if got, want := pipeline.ReadRetrievalConfig(o), pipeline.DefaultRetrievalConfig(); o.Err() != nil || got != want {
+	config := upstreamDefaults(t, "ContextRetrievalConfig")
+	o := open(t, `{"c":`+string(config.Raw())+`}`)
+	if got, want := pipeline.ReadRetrievalConfig(o, "c"), pipeline.DefaultRetrievalConfig(); o.Err() != nil || got != want {
 		t.Errorf("%+v, want %+v; %v", got, want, o.Err())
 	}
-	everyMemberIsRead(t, v, func(o *document.Object) { pipeline.ReadRetrievalConfig(o) })
+	everyMemberIsRead(t, config, func(o *document.Object) { pipeline.ReadRetrievalConfig(o, "c") })
 }
 
 // P3: each key of an order decides where the ones before it are equal.
@@ -469,8 +469,8 @@ func TestPoliciesAreReadAsTheyAreWritten(t *testing.T) {
 		policies.Episodes.Write(w, memory.TypeEpisode)
 		policies.Beliefs.Write(w, memory.TypeBelief)
 	})
-	o := open(t, string(w.Bytes()))
-	if got := pipeline.ReadPolicies(o, pipeline.DMPLv1); o.Err() != nil || !reflect.DeepEqual(got, policies) {
+	o := open(t, `{"p":`+string(w.Bytes())+`}`)
+	if got := pipeline.ReadRetrievalPolicies(o, "p", pipeline.DMPLv1); o.Err() != nil || !reflect.DeepEqual(got, &policies) {
 		t.Errorf("%s: %+v, want %+v; %v", w.Bytes(), got, policies, o.Err())
 	}
 }

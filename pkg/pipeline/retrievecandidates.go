@@ -22,8 +22,9 @@ type Candidates struct {
 	Facts, World, Episodes, Beliefs []Candidate
 }
 
-// readCandidates reads an object with a list of candidates for some of the kinds, named by record type.
-func readCandidates(o *document.Object) Candidates {
+// ReadCandidates reads an object with a list of candidates for some of the kinds, named by record type.
+func ReadCandidates(o *document.Object, name string) Candidates {
+	o = o.Object(name)
 	c := Candidates{
 		Facts:    readCandidateList(o, memory.TypeFact),
 		World:    readCandidateList(o, memory.TypeWorld),

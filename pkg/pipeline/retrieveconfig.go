@@ -28,8 +28,9 @@ func DefaultRetrievalConfig() RetrievalConfig {
 	}
 }
 
-// readRetrievalConfig reads the overrides of the defaults.
-func readRetrievalConfig(o *document.Object) RetrievalConfig {
+// ReadRetrievalConfig reads overrides of the defaults.
+func ReadRetrievalConfig(o *document.Object, name string) RetrievalConfig {
+	o = o.Object(name)
 	c := DefaultRetrievalConfig()
 	c.MaxFacts = o.Int("MaxCanonicalFacts", c.MaxFacts)
 	c.MaxWorld = o.Int("MaxWorldState", c.MaxWorld)

@@ -33,9 +33,13 @@ func DefaultRetrievalPolicies(v Version) RetrievalPolicies {
 	}
 }
 
-// readRetrievalPolicies reads an object with a policy for some of the kinds, named by record type; the others keep their
-// default.
-func readRetrievalPolicies(o *document.Object, v Version) RetrievalPolicies {
+// ReadRetrievalPolicies reads an object with a policy for some of the kinds, named by record type; the others keep their
+// default. Where there is no object there are no policies.
+func ReadRetrievalPolicies(o *document.Object, name string, v Version) *RetrievalPolicies {
+	if !o.Has(name) {
+		return nil
+	}
+	o = o.Object(name)
 	p := DefaultRetrievalPolicies(v)
 	for _, kind := range []struct {
 		name   string
@@ -46,7 +50,7 @@ func readRetrievalPolicies(o *document.Object, v Version) RetrievalPolicies {
 		}
 	}
 	refuseUnknown(o)
-	return p
+	return &p
 }
 
 // readRetrievalPolicy reads a policy. Its identity must be given; order, filters and limits have defaults.

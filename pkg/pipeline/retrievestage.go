@@ -20,8 +20,8 @@ func RetrieveStage(v Version) thread.Stage {
 		o := document.Open(input)
 		state := readMemory(o, v)
 		q := readQuery(o)
-		c := readRetrievalConfig(o.Object("retrievalConfig"))
-		p := readPolicies(o, v)
+		c := ReadRetrievalConfig(o, "retrievalConfig")
+		p := ReadRetrievalPolicies(o, "retrievalPolicies", v)
 		if err := o.Err(); err != nil {
 			return nil, err
 		}
@@ -66,16 +66,8 @@ func readQuery(o *document.Object) Query {
 		PlayerInput:  o.Text("playerInput", ""),
 		Topics:       o.Texts("topics"),
 		SnapshotTime: o.Integer("snapshotTimeUtcTicks", 0),
-		Candidates:   readCandidates(o.Object("candidates")),
+		Candidates:   ReadCandidates(o, "candidates"),
 	}
-}
-
-func readPolicies(o *document.Object, v Version) *RetrievalPolicies {
-	if !o.Has("retrievalPolicies") {
-		return nil
-	}
-	p := readRetrievalPolicies(o.Object("retrievalPolicies"), v)
-	return &p
 }
 
 func (r *Retrieval) writeTexts(w *document.Writer) {

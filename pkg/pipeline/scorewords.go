@@ -59,18 +59,18 @@ func (w *wordSet) number(word string, ascii bool) (int, bool) {
 		n, ok := w.numbers[dotnet.Lower(word)]
 		return n, ok
 	}
-	if w.lengths[lowerASCII(word[0])]&lengthBit(word) == 0 {
+	if w.lengths[lowerByte(word[0])]&lengthBit(word) == 0 {
 		return 0, false
 	}
 	w.scratch = w.scratch[:0]
 	for i := range len(word) {
-		w.scratch = append(w.scratch, lowerASCII(word[i]))
+		w.scratch = append(w.scratch, lowerByte(word[i]))
 	}
 	n, ok := w.numbers[string(w.scratch)]
 	return n, ok
 }
 
-func lowerASCII(c byte) byte {
+func lowerByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
 	}
