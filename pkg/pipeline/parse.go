@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
 	"github.com/dmpl/dmpl/pkg/memory"
@@ -26,7 +25,7 @@ func Parse(raw string, truncated bool, c ParserConfig, v Version) (ParsedOutput,
 		text = Normalize(text)
 	}
 	low := dotnet.Lower(text)
-	if slices.ContainsFunc(c.MetaPatterns, func(p string) bool { return strings.Contains(low, p) }) {
+	if slices.ContainsFunc(c.MetaPatterns, func(p string) bool { return dotnet.Contains(low, p) }) {
 		return unparsed(raw, "Response contains meta-text/explanation instead of dialogue"), nil
 	}
 	if c.ExtractStructuredData {
