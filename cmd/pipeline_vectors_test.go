@@ -13,8 +13,10 @@ var stageVectors = []struct {
 	kind, stage string
 	atLeast     int
 }{
+	{"retrieval", "retrieve", 49},
 	{"working_memory", "bound", 27},
 	{"prompt_assembly", "assemble", 45},
+	{"mutations", "mutate", 34},
 	{"memory_ops", "memory", 10},
 }
 
