@@ -58,6 +58,7 @@ func (a *App) collectForStream(events int) {
 	switch {
 	case events != 0 && events != manyEvents, !a.maySetCollector():
 	case events == 0:
+		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(streamHeap)
 	default:
 		debug.SetGCPercent(100)

@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/thread"
 )
 
@@ -11,6 +12,7 @@ type logs map[string]*thread.Log
 
 // add keeps an event. A reference brings in the text of an INTENT or an EXECUTION and no other payload.
 func (l logs) add(e thread.Event) {
+	e.Document = canon.Value{} // what it is made of is the reader's
 	switch e.Kind {
 	case thread.Intent, thread.Execution:
 		e.Payload = bytes.Clone(e.Payload)

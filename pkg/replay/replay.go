@@ -117,7 +117,7 @@ func (s *Stream) order(e thread.Event, position int) {
 
 // build builds the context of a turn when its INTENT passes: the history is then what it was.
 func (s *Stream) build(key turnKey, e thread.Event, position int) error {
-	payload, err := thread.Read(e.Payload)
+	payload, err := e.Read()
 	if err != nil {
 		s.turns[key] = &built{err: err}
 		return nil

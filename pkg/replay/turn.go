@@ -39,7 +39,7 @@ func (s *Stream) decide(key turnKey, e thread.Event, position int) {
 	}
 	b := s.turns[key]
 	delete(s.turns, key)
-	payload, err := thread.Read(e.Payload)
+	payload, err := e.Read()
 	if err != nil {
 		t.notRebuilt(turn{index: e.Index, at: pointerTo(position, "/payload")}, "the payload is not readable: "+err.Error())
 		return

@@ -41,6 +41,7 @@ type Stream struct {
 
 	chain     string // v_digest so far
 	memory    record
+	essences  thread.Essences // where contexts are assembled again
 	decisions []decision
 	releases  releases
 	deferred  []deferredRelease
@@ -112,7 +113,7 @@ func streamRules() []streamRule {
 
 // Add checks the next event of the stream. The payload is not kept.
 func (s *Stream) Add(e thread.Event) {
-	payload, err := thread.Read(e.Payload)
+	payload, err := e.Read()
 	if err != nil {
 		payload = canon.Value{} // it has no digest then, and checkEventDigest says so
 	}
@@ -122,6 +123,9 @@ func (s *Stream) Add(e thread.Event) {
 			s.rule = i
 			r.run(s)
 		}
+	}
+	if s.o.Config != nil {
+		s.essences.Add(s.at.position, e.Kind, payload)
 	}
 	s.remember()
 }

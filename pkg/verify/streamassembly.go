@@ -26,7 +26,13 @@ func (s *Stream) reassemble(source StreamSource) error {
 		return nil
 	}
 	slices.SortStableFunc(s.decisions, func(a, b decision) int { return cmp.Compare(a.intent, b.intent) })
-	h := newHistories(&s.memory, source.Payload, s.o.Config.ExpandHistory)
+	payload := func(position int) ([]byte, error) {
+		if essence, ok := s.essences.Get(position); ok {
+			return essence, nil
+		}
+		return source.Payload(position)
+	}
+	h := newHistories(&s.memory, payload, s.o.Config.ExpandHistory)
 	next := 0
 	for ; next < len(s.decisions) && s.decisions[next].intent < 0; next++ {
 		s.place(s.decisions[next].position)
@@ -123,8 +129,8 @@ func (s *Stream) built(d decision, c thread.Context) {
 		}
 		return
 	}
-	content, ok := contentOf(c.Spec(), c.Assembled())
-	same := ok && d.hasContent && content == d.content
+	content, err := c.Content()
+	same := err == nil && d.hasContent && content.Sum == d.content
 	if same && d.digested { // equal contexts have equal digests, and this one's was computed before
 		s.pass()
 		s.as("reassembly_content", s.pass)

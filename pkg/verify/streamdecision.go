@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"crypto/sha256"
+	"bytes"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -213,6 +213,9 @@ func checkDecisionFields(s *Stream) {
 }
 
 func sameForm(a, b canon.Value) bool {
+	if a.InDBL() && b.InDBL() {
+		return bytes.Equal(a.Raw(), b.Raw())
+	}
 	return a.Kind() != canon.Invalid && b.Kind() != canon.Invalid && canon.Equal(a.Raw(), b.Raw(), canon.Form{Profile: canon.DBL})
 }
 
@@ -246,9 +249,9 @@ func checkSpecReferences(s *Stream) {
 type decision struct {
 	position, intent int32 // intent -1: there is none
 	assembly         stated
-	content          [sha256.Size]byte // of context_spec and assembled_context as stored
-	hasContent       bool              // the content has a form
-	digested         bool              // assembly is its digest
+	content          canon.Sum // of context_spec and assembled_context as stored
+	hasContent       bool      // the content has a form
+	digested         bool      // assembly is its digest
 	off, denied      bool
 	reason           int32 // id of the code of the only reason; -1 for none or several
 }
@@ -275,19 +278,10 @@ func (s *Stream) rememberDecision(of turnOnly) {
 			d.reason = r.id(text)
 		}
 	}
-	if s.o.Config != nil {
-		d.content, d.hasContent = contentOf(s.member("/context_spec").Raw(), s.member("/assembled_context").Raw())
+	if spec, assembled := s.member("/context_spec"), s.member("/assembled_context"); s.o.Config != nil && len(spec.Raw()) > 0 && len(assembled.Raw()) > 0 {
+		content, err := thread.Content(spec, assembled)
+		d.content, d.hasContent = content.Sum, err == nil
 	}
 	s.decisions = append(s.decisions, d)
 	s.rememberRelease()
-}
-
-// contentOf digests a whole context, what its own digest leaves out included.
-func contentOf(spec, assembled []byte) (sum [sha256.Size]byte, ok bool) {
-	if len(spec) == 0 || len(assembled) == 0 {
-		return sum, false
-	}
-	both := append(append(append(append([]byte{'['}, spec...), ','), assembled...), ']')
-	digest, err := canon.Digest(canon.DBL, both)
-	return [sha256.Size]byte(digest), err == nil
 }

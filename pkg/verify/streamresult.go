@@ -53,7 +53,7 @@ func (s *Stream) deferredReleases(source StreamSource) error {
 			return err
 		}
 		s.at = d.at
-		s.proveRelease(newRelease(d.decision, payload), d.model, d.provider, d.at.Payload)
+		s.proveRelease(newRelease(d.decision, payload), d.guard, d.at.Payload)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ type trail struct {
 	each   func(thread.Event) error
 	stream *Stream
 	idx    []int64 // by position
+	parser canon.Parser
 	lone   tolerance
 }
 
@@ -223,7 +224,13 @@ func (t *trail) row(values []any) error {
 		// A page that a damaged tree holds twice gives its rows twice, without end where the tree is made for that.
 		return problem(finding.InputDatabase, t.path, fmt.Sprintf("is damaged: row %d follows row %d", idx, t.idx[n-1]))
 	}
-	tolerated, err := readTolerant(e.Payload, canon.Valid)
+	tolerated, err := readTolerant(e.Payload, func(doc []byte) (err error) {
+		t.parser.Reset(doc, 0)
+		if e.Document, err = t.parser.Value(); err != nil {
+			return err
+		}
+		return t.parser.End()
+	})
 	if err != nil {
 		return misread(t.path, errorOf(err), -1, pointer+"/payload")
 	}
