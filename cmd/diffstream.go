@@ -78,9 +78,12 @@ func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgatewa
 		a.collect(int(info.Size()))
 	}
 	side := &equiv.Stream{Path: path}
+	step, done := a.progressOfEvents("diff")
+	defer done()
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
 		side.Add(e)
+		step()
 		return nil
 	})
 	if err != nil {
