@@ -17,6 +17,7 @@ var stageVectors = []struct {
 	{"working_memory", "bound", 27},
 	{"prompt_assembly", "assemble", 45},
 	{"mutations", "mutate", 34},
+	{"chain", "turn", 9},
 	{"memory_ops", "memory", 10},
 }
 

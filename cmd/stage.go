@@ -45,6 +45,14 @@ It prints what was done, what was dispatched, and the memory afterwards; under d
 		run: pipeline.MutateStage,
 	},
 	{
+		name: "turn", short: "Run a whole turn on recorded answers",
+		long: `turn takes a JSON object with state (a persona snapshot), playerInput, topics, snapshotTimeUtcTicks, systemPrompt,
+dialogueHistory, constraints, npcId, npcName, forbiddenKnowledge, customRules, recordedOutput (or recordedOutputs, a list of
+text and truncated, for several attempts), what each stage is configured with, and what an audit record says.
+It prints what each stage gave, the memory afterwards, the audit record and, under dmpl-v1, the attempts and the writes.`,
+		run: pipeline.TurnStage,
+	},
+	{
 		name: "memory", short: "Run operations on a memory",
 		long: `memory takes a JSON object with state (a persona snapshot, or null), ops, clockStart, clockStep, idStart,
 maxEpisodicMemories and episodicDecayRate. It prints results, stateAfter, stateHash, promptMemories,

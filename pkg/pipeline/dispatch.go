@@ -15,6 +15,15 @@ type Dispatched struct {
 	NPCID string
 }
 
+// list gives the intents as they arrive.
+func (e Emitted) list() []Dispatched {
+	var list []Dispatched
+	for _, i := range e.intents {
+		list = append(list, Dispatched{i, e.npcID})
+	}
+	return list
+}
+
 // Scene holds the dispatcher of one run. P5: the seed's option A, a scene is a run: it has one dispatcher at a time, and
 // nothing outlives it.
 type Scene struct {
@@ -63,8 +72,8 @@ func (d *Dispatcher) Dispatch(e Emitted) error {
 	if d.scene.current != d {
 		return ErrNotCurrent
 	}
-	for _, i := range e.intents {
-		d.handle(Dispatched{i, e.npcID})
+	for _, i := range e.list() {
+		d.handle(i)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func (r *mutator) appendEpisodic(m Mutation) (*Affected, error) {
 	e.Type = memory.LearnedInfo
 	numbers := r.version.Numbers()
 	e.Significance = numbers.Round(r.config.Significance)
-	if textOf(m.SourceText) != "" {
+	if textOr(m.SourceText, "") != "" {
 		e.Significance = min(1, numbers.Round(e.Significance+numbers.Round(0.1)))
 	}
 	e, err := r.system.AddEpisodic(e, memory.ValidatedOutput)
@@ -168,13 +168,6 @@ func (r *mutator) count(m MutationResult) {
 	case TransformRelationship:
 		s.Relationships++
 	}
-}
-
-func textOf(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 func blank(text *string) bool { return text == nil || dotnet.Blank(*text) }

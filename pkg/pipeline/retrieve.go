@@ -95,7 +95,7 @@ func rank[T any](r *Retrieved, by *scorer, k *kind[T], records []T, p RetrievalP
 	if err := k.check(p.Order, r.Searched, by.version); err != nil {
 		return err
 	}
-	found, err := newSearch(candidates, k.name)
+	found, err := searchedBy(candidates, k.name)
 	if err != nil {
 		return err
 	}

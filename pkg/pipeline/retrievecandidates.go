@@ -50,18 +50,18 @@ func readCandidateList(o *document.Object, name string) []Candidate {
 	return list
 }
 
-// search is an answer of a search while a kind is ranked by it.
-type search struct {
+// searched is an answer of a search while a kind is ranked by it.
+type searched struct {
 	scores map[string]float64
 	seen   map[string]bool // candidates that are in the snapshot
 }
 
-// newSearch gives nil where there was no search of the kind.
-func newSearch(list []Candidate, kind string) (*search, error) {
+// searchedBy gives nil where there was no search of the kind.
+func searchedBy(list []Candidate, kind string) (*searched, error) {
 	if list == nil {
 		return nil, nil
 	}
-	s := &search{scores: make(map[string]float64, len(list)), seen: make(map[string]bool, len(list))}
+	s := &searched{scores: make(map[string]float64, len(list)), seen: make(map[string]bool, len(list))}
 	for i, c := range list {
 		at := "/candidates/" + kind + "/" + strconv.Itoa(i)
 		if _, twice := s.scores[c.RecordID]; twice {
@@ -76,7 +76,7 @@ func newSearch(list []Candidate, kind string) (*search, error) {
 }
 
 // take gives a record the score of the search, as it is ranked; false where the search did not return it.
-func (s *search) take(item *Ranked, by *scorer) bool {
+func (s *searched) take(item *Ranked, by *scorer) bool {
 	score, ok := s.scores[item.RecordID]
 	if ok {
 		s.seen[item.RecordID] = true
@@ -86,7 +86,7 @@ func (s *search) take(item *Ranked, by *scorer) bool {
 }
 
 // unknown gives the candidates that the snapshot does not have, by record id.
-func (s *search) unknown() []Candidate {
+func (s *searched) unknown() []Candidate {
 	if s == nil || len(s.seen) == len(s.scores) {
 		return nil
 	}

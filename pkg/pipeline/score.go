@@ -14,11 +14,11 @@ type scorer struct {
 	now     int64 // P4: the snapshot time, the only clock
 	version Version
 	words   *wordSet
-	topics  topics
+	topics  topicSet
 }
 
 func newScorer(q *Query, c *RetrievalConfig, v Version) *scorer {
-	return &scorer{config: *c, now: q.SnapshotTime, version: v, words: newWordSet(q.PlayerInput), topics: newTopics(q.Topics)}
+	return &scorer{config: *c, now: q.SnapshotTime, version: v, words: newWordSet(q.PlayerInput), topics: topicsOf(q.Topics)}
 }
 
 // kept gives what the version keeps of an intermediate result.

@@ -8,24 +8,24 @@ import (
 	"github.com/dmpl/dmpl/pkg/dotnet"
 )
 
-// topics are the topics of a query, folded for the two ways in which they are looked for.
-type topics struct {
+// topicSet has the topics of a query, folded for the two ways in which they are looked for.
+type topicSet struct {
 	lower []string   // inside a text
 	upper [][]uint16 // as the domain of a fact
 }
 
-func newTopics(raw []string) topics {
-	var ts topics
+func topicsOf(raw []string) topicSet {
+	var ts topicSet
 	for _, t := range raw {
 		ts.lower, ts.upper = append(ts.lower, dotnet.Lower(t)), append(ts.upper, upper(t))
 	}
 	return ts
 }
 
-func (ts topics) none() bool { return len(ts.lower) == 0 }
+func (ts topicSet) none() bool { return len(ts.lower) == 0 }
 
 // hit says that a text names a topic. llamabrain.md §2: an empty topic is in every text but the empty one.
-func (ts topics) hit(text string) bool {
+func (ts topicSet) hit(text string) bool {
 	if ts.none() || text == "" {
 		return false
 	}
@@ -34,7 +34,7 @@ func (ts topics) hit(text string) bool {
 }
 
 // domain says that a domain is one of the topics, ignoring case.
-func (ts topics) domain(domain string) bool {
+func (ts topicSet) domain(domain string) bool {
 	if ts.none() {
 		return false
 	}

@@ -1,7 +1,8 @@
 package pipeline
 
 import (
-	"github.com/dmpl/dmpl/pkg/dotnet"
+	"strings"
+
 	"github.com/dmpl/dmpl/pkg/memory"
 )
 
@@ -77,8 +78,14 @@ type TurnResult struct {
 	Aftermath
 }
 
-// Last gives the last attempt.
-func (r *TurnResult) Last() *Attempt { return &r.Attempts[len(r.Attempts)-1] }
+// Last gives the last attempt that the model answered; the first one where it answered none.
+func (r *TurnResult) Last() *Attempt {
+	last := len(r.Attempts) - 1
+	if last > 0 && !r.Attempts[last].Answered {
+		last--
+	}
+	return &r.Attempts[last]
+}
 
 // Dialogue gives what the agent says in the end: nothing where the turn could not go on.
 func (r *TurnResult) Dialogue() string {
@@ -187,4 +194,4 @@ func storeDialogue(y *memory.System, input, answer string) error {
 
 // memoryHash is what LlamaBrain's recorder takes for the hash of the memory: that of the context lines of a whole snapshot
 // (llamabrain.md §9).
-func (s Snapshot) memoryHash() string { return hashText(dotnet.UTF8(joinLines(s.ContextLines(), "|"))) }
+func (s Snapshot) memoryHash() string { return hashText(strings.Join(s.ContextLines(), "|")) }

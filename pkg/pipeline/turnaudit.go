@@ -10,33 +10,33 @@ import (
 
 // AuditRecord is what LlamaBrain's recorder keeps of a turn (llamabrain.md §9).
 type AuditRecord struct {
-	RecordID          string
-	NPCID             string
-	InteractionCount  int64
-	BufferIndex       int64
-	CapturedAt        int64 // ticks
-	SnapshotTime      int64 // ticks
-	Seed              int64
-	PlayerInput       string
-	TriggerReason     int64
-	TriggerID         string
-	SceneName         string
-	MemoryHashBefore  string
-	PromptHash        string
-	ConstraintsHash   string
-	Constraints       string // serialised
-	RawOutput         string
-	OutputHash        string
-	Dialogue          string
-	ValidationPassed  bool
-	Violations        int64
-	MutationsApplied  int64
-	FallbackUsed      bool
-	FallbackReason    string
-	FirstTokenMs      int64
-	TotalMs           int64
-	PromptTokens      int64
-	GeneratedTokens   int64
+	RecordID         string
+	NPCID            string
+	InteractionCount int64
+	BufferIndex      int64
+	CapturedAt       int64 // ticks
+	SnapshotTime     int64 // ticks
+	Seed             int64
+	PlayerInput      string
+	TriggerReason    int64
+	TriggerID        string
+	SceneName        string
+	MemoryHashBefore string
+	PromptHash       string
+	ConstraintsHash  string
+	Constraints      string // serialised
+	RawOutput        string
+	OutputHash       string
+	Dialogue         string
+	ValidationPassed bool
+	Violations       int64
+	MutationsApplied int64
+	FallbackUsed     bool
+	FallbackReason   string
+	FirstTokenMs     int64
+	TotalMs          int64
+	PromptTokens     int64
+	GeneratedTokens  int64
 }
 
 // Text gives the record as LlamaBrain writes it: compact, in its own order and spelling.

@@ -14,6 +14,7 @@ func TurnStage(v Version) thread.Stage {
 		o := document.Open(input)
 		state := readMemory(o, v)
 		in, c := readTurnInput(o, v), readTurnConfig(o, v)
+		state.PersonaID = in.NPCID // whose memory it is
 		state.InteractionCount = o.Integer("interactionCount", state.InteractionCount)
 		system := readSystem(o, state, v)
 		answers := readAnswers(o)
@@ -52,12 +53,12 @@ func readTurnInput(o *document.Object, v Version) TurnInput {
 		SystemPrompt: o.Text("systemPrompt", ""),
 		Dialogue:     o.Texts("dialogueHistory"),
 		Constraints:  readConstraints(o, "constraints"),
-		References:   readReferences(o, v),
+		References:   o.Texts("references"),
 		NPCID:        o.Text("npcId", ""),
 		NPCName:      o.OptionalText("npcName"),
 		Recognition:  readRecognition(o, "recognition"),
 		Forbidden:    o.Texts("forbiddenKnowledge"),
-		Rules:        readCustomRules(o, "customRules"),
+		Rules:        ReadCustomRules(o, "customRules"),
 		Fallback: FallbackQuery{
 			Trigger:  o.Texts("triggerFallbacks"),
 			Reason:   ReadTriggerReason(o, "triggerReason"),
@@ -72,7 +73,7 @@ func readTurnConfig(o *document.Object, v Version) TurnConfig {
 		Policies:      ReadRetrievalPolicies(o, "retrievalPolicies", v),
 		Parser:        readParserConfig(o),
 		ParseMode:     o.Word("parseMode", "parse", "structured", "auto"),
-		Gate:          readGateConfig(o, "gateConfig"),
+		Gate:          ReadGateConfig(o.Object("gateConfig")),
 		Retry:         ReadRetryPolicy(o, "retryPolicy"),
 		Fallback:      ReadFallbackConfig(o, "fallbackConfig"),
 		Mutation:      ReadMutationConfig(o, "controllerConfig", v),
@@ -134,7 +135,7 @@ func (r *TurnResult) write(w *document.Writer, v Version) {
 	w.Object("retrieved", func() { r.Retrieval.writeTexts(w) })
 	w.Object("prompt", func() { writePrompt(w, last.Prompt) })
 	writeParsed(w, "parsed", last.Parsed)
-	writeGate(w, "gate", last.Gate)
+	writeGateResult(w, "gate", last.Gate)
 	r.Batch.write(w, "batch")
 	writeDispatched(w, "dispatchedIntents", r.Dispatched)
 	writeAfter(w, &r.Aftermath, v)
@@ -152,7 +153,7 @@ func (r *TurnResult) writeAttempts(w *document.Writer) {
 					return
 				}
 				w.Text("decision", a.Decision.String())
-				w.Texts("guardrails_triggered", guardrails(a.Gate))
+				w.Texts("guardrails_triggered", a.Gate.Guardrails())
 			})
 		}
 	})
