@@ -95,10 +95,12 @@ func (a *App) verifyAll(o *verifyOptions, args []string) ([]finding.Result, erro
 func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
 	if !isFolder(path) || o.isRun(path) {
 		if a.isStream(path, &o.artifactOptions) {
-			result, err := a.verifyStream(path, o, settings)
+			step, done := a.progressOfEvents("verify")
+			result, err := a.verifyStream(path, o, settings, step)
+			done()
 			return []finding.Result{result}, err
 		}
-		if o.contextFile != "" {
+		if o.contextFile != "" && exists(path) {
 			return nil, usage("Name the stream, or leave the flag out.", "--context-config belongs to an event stream, and %s is none", path)
 		}
 		_, result, err := a.verifyFile(path, o, settings, dialect.Options{Retrieval: o.retrieval})
@@ -143,7 +145,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		step()
 	}
 	for _, path := range streams {
-		result, err := a.verifyStream(path, o, settings)
+		result, err := a.verifyStream(path, o, settings, func() {})
 		if err != nil {
 			return nil, err
 		}
