@@ -16,8 +16,10 @@ import (
 // sideBySideStages are the stages that the cases of fixtures/pipeline/dmpl-v1 may name.
 var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
 	"memory":   func(v pipeline.Version) thread.Stage { return memory.Step(v) },
+	"retrieve": pipeline.RetrieveStage,
 	"bound":    pipeline.BoundStage,
 	"assemble": pipeline.AssembleStage,
+	"mutate":   pipeline.MutateStage,
 	"retry":    decide,
 	"fallback": pickFallback,
 }
