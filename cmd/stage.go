@@ -56,7 +56,8 @@ It prints what each stage gave, the memory afterwards, the audit record and, und
 		name: "memory", short: "Run operations on a memory",
 		long: `memory takes a JSON object with state (a persona snapshot, or null), ops, clockStart, clockStep, idStart,
 maxEpisodicMemories and episodicDecayRate. It prints results, stateAfter, stateHash, promptMemories,
-promptMemoriesWithContradicted and nextSequenceNumber, or {"error":{"code":…,"detail":…}}.`,
+promptMemoriesWithContradicted and nextSequenceNumber, or {"error":{"code":…,"detail":…}}.
+dmpl-v1 also prints writes: the write list that leads from state to stateAfter.`,
 		run: func(v memory.Version) thread.Stage { return memory.Step(v) },
 	},
 }
