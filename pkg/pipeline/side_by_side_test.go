@@ -16,6 +16,8 @@ import (
 var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
 	"bound":    pipeline.BoundStage,
 	"assemble": pipeline.AssembleStage,
+	"parse":    pipeline.ParseStage,
+	"gate":     pipeline.GateStage,
 	"retry":    decide,
 	"fallback": pickFallback,
 }
