@@ -13,10 +13,13 @@ var stageVectors = []struct {
 	kind, stage string
 	atLeast     int
 }{
+	{"retrieval", "retrieve", 49},
 	{"working_memory", "bound", 27},
 	{"prompt_assembly", "assemble", 45},
 	{"output_parser", "parse", 60},
 	{"validation_gate", "gate", 60},
+	{"mutations", "mutate", 34},
+	{"chain", "turn", 9},
 	{"memory_ops", "memory", 10},
 }
 

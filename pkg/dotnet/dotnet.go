@@ -157,19 +157,22 @@ func indexUnits(s, text []uint16) int {
 // Compare orders two texts by their UTF-16 units: the ordinal order of ids (CONTRACT P3). It is not the order of the
 // UTF-8 bytes: U+1F600 stands before U+E000.
 func Compare(a, b string) int {
-	for len(a) > 0 && len(b) > 0 {
-		ra, na := decode(a)
-		rb, nb := decode(b)
-		if ra != rb {
-			if ra < highSurrogate && rb < highSurrogate {
-				return int(ra) - int(rb)
-			}
-			return slices.Compare(Units(a), Units(b))
-		}
-		a, b = a[na:], b[nb:]
+	n := min(len(a), len(b))
+	i := 0
+	for i < n && a[i] == b[i] {
+		i++
 	}
-	return len(a) - len(b)
+	if i == n {
+		return len(a) - len(b)
+	}
+	if a[i] < surrogateLead && b[i] < surrogateLead { // below the surrogates bytes and units have one order
+		return int(a[i]) - int(b[i])
+	}
+	return slices.Compare(Units(a), Units(b))
 }
+
+// surrogateLead is the first byte of the halves of pairs, and of some code points before them.
+const surrogateLead = 0xED
 
 // Lower folds letter by letter without a culture and never changes the length in units: U+0130 stays, a final sigma is
 // no special case (llamabrain.md §0).
