@@ -91,6 +91,10 @@ const (
 	StreamIdentityColumns   Code = "stream.identity_columns"
 	StreamTurnColumns       Code = "stream.turn_columns"
 	StreamSpecRefs          Code = "stream.spec_refs"
+	StreamConfigPin         Code = "stream.config_pin"
+	StreamGovernance        Code = "stream.governance"
+	StreamNormalization     Code = "stream.normalization"
+	StreamRefOrder          Code = "stream.ref_order"
 	// equiv (E): two runs compared.
 	EquivIdentity            Code = "equiv.identity"
 	EquivTurnMissing         Code = "equiv.turn_missing"

@@ -10,7 +10,7 @@ import (
 func AssembleStage(v Version) thread.Stage {
 	return func(input canon.Value) ([]byte, error) {
 		o := document.Open(input)
-		mode := o.Word("mode", "snapshot", "workingMemory", "cache", "structured", "minimal")
+		mode := o.Word("mode", "snapshot", "snapshot", "workingMemory", "cache", "structured", "minimal")
 		p := assembleModes[mode](o, v)
 		if err := o.Err(); err != nil {
 			return nil, err

@@ -98,7 +98,7 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		{bound, `{"snapshot":{"beliefs":["a",null]}}`, "at /snapshot/beliefs/1: expected string, found null"},
 		{bound, `{"snapshot":{"attemptNumber":-1}}`, "at /snapshot/attemptNumber: expected a whole number from 0 to 1000"},
 		{bound, `[]`, "expected object, found array"},
-		{assemble, `{"mode":"plain"}`, `at /mode: "plain" is none of workingMemory, cache, structured, minimal`},
+		{assemble, `{"mode":"plain"}`, `at /mode: "plain" is none of snapshot, workingMemory, cache, structured, minimal`},
 		{assemble, `{"assemblerConfig":{"SystemPromptFormat":"{1}"}}`, "at /assemblerConfig/SystemPromptFormat: a format may hold {0}, {{ and }}, and no other brace"},
 		{assemble, `{"assemblerConfig":{"PlayerInputFormat":"a}"}}`, "at /assemblerConfig/PlayerInputFormat: a format may hold {0}, {{ and }}, and no other brace"},
 		{assemble, `{"assemblerConfig":{"NpcPromptFormat":"{0"}}`, "at /assemblerConfig/NpcPromptFormat: a format may hold {0}, {{ and }}, and no other brace"},

@@ -61,7 +61,7 @@ func (p RetryPolicy) After(g GateResult, attempt int, v Version) GateDecision {
 	switch {
 	case g.Passed:
 		return GatePassed
-	case !p.CanRetry(attempt), v == DMPLv1 && critical(g.Failures):
+	case !p.CanRetry(attempt), v == DMPLv1 && g.HasCritical():
 		return GateFallback
 	}
 	return GateRetry
@@ -120,7 +120,7 @@ func (p RetryPolicy) escalate(s Snapshot, failures []Failure) []Constraint {
 	var added []Constraint
 	attempt, byRule := strconv.Itoa(s.Attempt), rules(s.Constraints)
 	for _, f := range failures {
-		broken, ok := byRule[ruleOf(f.Reason, f.ViolatedRule)]
+		broken, ok := byRule[rule{f.Reason, optional(f.ViolatedRule)}]
 		if !ok {
 			continue // another check's: it is told to the model and adds nothing
 		}
@@ -138,20 +138,17 @@ func (p RetryPolicy) escalate(s Snapshot, failures []Failure) []Constraint {
 // rule is what a failure of the constraint check says of its constraint.
 type rule struct {
 	reason string
-	id     string
-	hasID  bool
+	id     optionalText
 }
 
 // reasonOf names the failures of the constraint check by the type of the constraint (llamabrain.md §6.3).
-var reasonOf = map[ConstraintType]string{Prohibition: "ProhibitionViolated", Requirement: "RequirementNotMet"}
-
-func ruleOf(reason string, id *string) rule { return rule{reason, textOr(id, ""), id != nil} }
+var reasonOf = map[ConstraintType]string{Prohibition: ReasonProhibition, Requirement: ReasonRequirement}
 
 // rules finds the constraints of a set by what a failure says of them.
 func rules(set []Constraint) map[rule]Constraint {
 	byRule := map[rule]Constraint{}
 	for _, c := range set {
-		byRule[ruleOf(reasonOf[c.Type], c.ID)] = c
+		byRule[rule{reasonOf[c.Type], optional(c.ID)}] = c
 	}
 	return byRule
 }
