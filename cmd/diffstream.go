@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"os"
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -74,12 +73,10 @@ func (a *App) diffStreams(left, right string, o *diffOptions) (finding.Result, e
 
 // readStream reads a stream and keeps what a comparison needs of its events. The caller closes the stream.
 func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgateway.Stream, error) {
-	if info, err := os.Stat(path); err == nil {
-		a.collect(int(info.Size()))
-	}
 	side := &equiv.Stream{Path: path}
 	step, done := a.progressOfEvents("diff")
 	defer done()
+	step = a.boundedHeap(step)
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
 		side.Add(e)

@@ -22,6 +22,7 @@ func (s *Stream) Result(source StreamSource) (finding.Result, error) {
 	if err := s.deferredReleases(source); err != nil {
 		return finding.Result{}, err
 	}
+	s.memory.forget()
 	if err := s.reassemble(source); err != nil {
 		return finding.Result{}, err
 	}
