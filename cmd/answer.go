@@ -4,7 +4,9 @@ import (
 	"errors"
 
 	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/pipeline"
 	"github.com/dmpl/dmpl/pkg/thread"
 )
 
@@ -55,6 +57,14 @@ func noAnswer(err error) *canon.Error {
 	var e *thread.Error
 	if errors.As(err, &e) {
 		return &canon.Error{Code: e.Code, Offset: -1, Pointer: e.Pointer, Detail: e.Detail}
+	}
+	var stopped *pipeline.Error
+	if errors.As(err, &stopped) {
+		return &canon.Error{Code: stopped.Code, Offset: -1, Pointer: stopped.Pointer, Detail: stopped.Detail}
+	}
+	var member *document.Error
+	if errors.As(err, &member) {
+		return &canon.Error{Code: pipeline.CodeInvalidInput, Offset: -1, Pointer: member.Pointer, Detail: member.Detail}
 	}
 	var bad *canon.Error
 	if errors.As(err, &bad) {

@@ -104,6 +104,12 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// exists says whether there is something at a path, or it is standard input.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return path == stdin || err == nil
+}
+
 // expand resolves a pattern that the shell did not: a name that exists is never a pattern.
 func expand(argument string) []string {
 	if argument == stdin {

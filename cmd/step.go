@@ -14,6 +14,9 @@ func (a *App) stepCommand() *cobra.Command {
   dmpl step build-context turn.json`,
 	}
 	c.AddCommand(a.resolveRefsCommand(), a.buildContextCommand())
+	for _, s := range stages {
+		c.AddCommand(a.stageCommand(s))
+	}
 	return c
 }
 

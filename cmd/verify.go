@@ -99,7 +99,7 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 			done()
 			return []finding.Result{result}, err
 		}
-		if o.contextFile != "" {
+		if o.contextFile != "" && exists(path) {
 			return nil, usage("Name the stream, or leave the flag out.", "--context-config belongs to an event stream, and %s is none", path)
 		}
 		_, result, err := a.verifyFile(path, o, settings, dialect.Options{Retrieval: o.retrieval})

@@ -104,15 +104,17 @@ func (a *App) verifyStream(path string, o *verifyOptions, settings verify.Option
 		return troubled(path, false, err)
 	}
 	defer stream.Close()
-	result, err := check.Result(verify.StreamSource{
-		Length: stream.Length, VDigest: stream.VDigest, Whole: stream.Whole, Reason: stream.Reason,
-		Shape: stream.Shape, Payload: stream.Payload,
-	})
+	result, err := check.Result(streamSource(stream))
 	if err != nil {
 		return troubled(path, false, err)
 	}
 	result.Name, result.Inputs = path, slices.Concat(stream.Inputs, o.contextInput)
 	return result, nil
+}
+
+// streamSource tells verify what the reader knows of a stream.
+func streamSource(s *dblgateway.Stream) verify.StreamSource {
+	return verify.StreamSource{Length: s.Length, VDigest: s.VDigest, Whole: s.Whole, Reason: s.Reason, Shape: s.Shape, Payload: s.Payload}
 }
 
 // takeStreams takes the streams out of the files of a folder that are no traces.

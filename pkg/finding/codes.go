@@ -91,6 +91,10 @@ const (
 	StreamIdentityColumns   Code = "stream.identity_columns"
 	StreamTurnColumns       Code = "stream.turn_columns"
 	StreamSpecRefs          Code = "stream.spec_refs"
+	StreamConfigPin         Code = "stream.config_pin"
+	StreamGovernance        Code = "stream.governance"
+	StreamNormalization     Code = "stream.normalization"
+	StreamRefOrder          Code = "stream.ref_order"
 	// equiv (E): two runs compared.
 	EquivIdentity            Code = "equiv.identity"
 	EquivTurnMissing         Code = "equiv.turn_missing"
@@ -123,6 +127,7 @@ const (
 	EquivCommitOneSided      Code = "equiv.commit_one_sided"
 	EquivOverride            Code = "equiv.override"
 	// streamdiff (X8): two event streams compared.
+	StreamDiffMissing        Code = "streamdiff.missing"
 	StreamDiffPartial        Code = "streamdiff.partial"
 	StreamDiffIndexSet       Code = "streamdiff.index_set"
 	StreamDiffConfiguration  Code = "streamdiff.configuration"

@@ -42,10 +42,10 @@ func (t *tally) judge(d decision, raw []byte, b *built, given string) {
 	switch _, hasContext := payload.Get("context_spec"); {
 	case b == nil:
 		t.notRebuilt(one, "no INTENT of the same thread, turn and correlation id stands before the decision")
-	case one.text("/boundary/context_config_digest") == sentinelOff:
-		t.notChecked[reasonOff]++
 	case hasContext && !one.isNull("/context_spec"):
 		t.compare(one, given)
+	case one.text("/boundary/context_config_digest") == sentinelOff: // in no digest: a context counts more
+		t.notChecked[reasonOff]++
 	case slices.Contains(refusals, one.text("/reasons/0/code")):
 		t.compareRefusal(one)
 	case d.handle:

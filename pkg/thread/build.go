@@ -111,19 +111,28 @@ func (ctx *Context) resolve(payload canon.Value, h History, p Profile) error {
 	return err
 }
 
-// messagesFor gives the messages for the model: the referenced texts in one block, then what the user asks. Nothing is escaped.
+// messagesFor gives the messages for the model: the referenced texts in one block, then what the user asks.
 func messagesFor(refs []ResolvedRef, userInput string) []Message {
+	user := Message{"user", userInput}
+	if block := ReferenceBlock(refs); block != "" {
+		return []Message{{"system", block}, user}
+	}
+	return []Message{user}
+}
+
+// ReferenceBlock gives the text that shows the model the referenced events, empty where none has content. Nothing is
+// escaped. A pipeline keeps its lines as Snapshot.References (P2 j).
+func ReferenceBlock(refs []ResolvedRef) string {
 	var b strings.Builder
 	for _, ref := range refs {
 		if ref.Content != "" {
 			b.WriteString("[ref_id=" + ref.ID + " kind=" + string(ref.EventKind) + "]\n" + ref.Content + "\n---\n")
 		}
 	}
-	user := Message{"user", userInput}
 	if b.Len() == 0 {
-		return []Message{user}
+		return ""
 	}
-	return []Message{{"system", blockBegin + b.String() + blockEnd}, user}
+	return blockBegin + b.String() + blockEnd
 }
 
 const (

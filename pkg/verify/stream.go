@@ -42,7 +42,8 @@ type Stream struct {
 	chain     string // v_digest so far
 	memory    record
 	essences  thread.Essences // where contexts are assembled again
-	decisions []decision
+	decisions []decision // where contexts are assembled again
+	decided   int        // DECISIONs
 	releases  releases
 	deferred  []deferredRelease
 }
@@ -77,7 +78,7 @@ type streamRule struct {
 	run   func(s *Stream)
 }
 
-// streamRules are all checks, in the order of dbl-gateway.md §9. What has no function is decided by another rule or in Result.
+// streamRules are all checks, in the order of dbl-gateway.md §9, then what the seed asserts beyond it. What has no function is decided by another rule or in Result.
 func streamRules() []streamRule {
 	return []streamRule{
 		{"event_digest", finding.StreamEventDigest, "", true, checkEventDigest},
@@ -104,6 +105,10 @@ func streamRules() []streamRule {
 		{"identity_columns", finding.StreamIdentityColumns, "", false, checkIdentityColumns},
 		{"turn_columns", finding.StreamTurnColumns, "", false, checkTurnColumns},
 		{"spec_refs", finding.StreamSpecRefs, thread.Decision, false, checkSpecReferences},
+		{"config_pin", finding.StreamConfigPin, thread.Decision, false, checkConfigPins},
+		{"governance", finding.StreamGovernance, thread.Decision, false, checkGovernance},
+		{"normalization", finding.StreamNormalization, thread.Decision, false, checkNormalization},
+		{"ref_order", finding.StreamRefOrder, thread.Decision, false, checkReferenceOrder},
 	}
 }
 

@@ -20,7 +20,7 @@ func (s *Stream) reassemble(source StreamSource) error {
 		skip = noConfig
 	}
 	if skip != "" {
-		for range s.decisions {
+		for range s.decided {
 			s.as("reassembly", func() { s.skip(skip) })
 		}
 		return nil
@@ -60,7 +60,7 @@ func (s *Stream) assemble(d decision, h *history) error {
 	s.rule = s.ruleNamed("reassembly")
 	intent := h.of.memory.row(int(d.intent))
 	switch intentType := s.memory.text(intent.intentType); {
-	case intentType == artifactHandle:
+	case intentType == artifactHandle && d.assembly.form == notStated: // no digest covers the column: a context counts more
 		s.skip("handles have no context")
 		return nil
 	case d.off:

@@ -22,6 +22,8 @@ var signature = []string{
 
 const enough = 3
 
+var errFound = errors.New("found")
+
 // Detect looks at the content, not at the name.
 func (Reader) Detect(f *dialect.File) (bool, error) {
 	return sniff(f, "determinism_trace_schema_version", signature, enough)

@@ -1,4 +1,4 @@
-package orket
+package shape
 
 import (
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -6,8 +6,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
-// The schemas of orket.md §2 and §3 as data, member by member in the order in which Orket writes them. The JSON Schemas
-// in schemas/ say the same, and a test holds both to the same answers.
+// The schemas of orket.md §2 and §3 as data, member by member in the order in which Orket writes them.
 
 // text is a string that must not be empty.
 func text[T any](name string, n need, field func(*T) *trace.Field) member[T] {
@@ -51,7 +50,7 @@ var traceMembers = []member[trace.Trace]{
 		name:  "role_id",
 		check: func(_ *reader, t *trace.Trace, _ *trace.Field) { t.Foreign = true },
 	},
-	metadataOf(func(t *trace.Trace) *trace.Field { return &t.Truncated }),
+	metadataOf(func(t *trace.Trace) metadata { return metadata{truncated: &t.Truncated, lane: &t.Lane} }),
 	{
 		name: "model_config", want: canon.Object,
 		field: func(t *trace.Trace) *trace.Field { return &t.ModelConfig },
@@ -88,6 +87,43 @@ var eventMembers = []member[trace.Event]{
 		field: func(e *trace.Event) *trace.Field { return &e.LinkList },
 		read:  func(r *reader, e *trace.Event) error { return texts(r, &e.Links) },
 	},
+	{
+		name: "stage", want: canon.Object,
+		field: func(e *trace.Event) *trace.Field {
+			if e.Stage == nil {
+				e.Stage = &trace.Stage{}
+			}
+			return &e.Stage.Field
+		},
+		read: func(r *reader, e *trace.Event) error { return object(r, stageMembers, e.Stage) },
+	},
+}
+
+// place is a number of a stage: a turn, an attempt, a call.
+func place(name string, field func(*trace.Stage) (*trace.Field, *int)) member[trace.Stage] {
+	return member[trace.Stage]{
+		name: name, want: canon.Number,
+		field: func(s *trace.Stage) *trace.Field { f, _ := field(s); return f },
+		check: func(r *reader, s *trace.Stage, f *trace.Field) {
+			_, n := field(s)
+			*n, _ = integer(r, f, 0)
+		},
+	}
+}
+
+// stageMembers are what the stages of a native run made (CONTRACT E10).
+var stageMembers = []member[trace.Stage]{
+	place("turn", func(s *trace.Stage) (*trace.Field, *int) { return &s.TurnField, &s.Turn }),
+	place("attempt", func(s *trace.Stage) (*trace.Field, *int) { return &s.AttemptField, &s.Attempt }),
+	place("call", func(s *trace.Stage) (*trace.Field, *int) { return &s.CallField, &s.Call }),
+	text("context_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Context }),
+	text("constraints_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Constraints }),
+	text("prompt_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Prompt }),
+	text("parse_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Parse }),
+	text("gate_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Gate }),
+	text("mutation_batch_digest", optional, func(s *trace.Stage) *trace.Field { return &s.Mutations }),
+	{name: "dispatched_intents", want: canon.Array, field: func(s *trace.Stage) *trace.Field { return &s.Intents }},
+	text("state_digest", optional, func(s *trace.Stage) *trace.Field { return &s.State }),
 }
 
 // readCalls reads tool calls, or takes over those of the twin where they are written alike.
@@ -148,28 +184,32 @@ var outputMembers = []member[trace.Output]{
 	},
 }
 
-// metadata holds the one member of a metadata object that a rule reads; the others are only held to their types.
+// metadata holds the members of a metadata object that a rule reads; the others are only held to their types.
 type metadata struct {
-	truncated *trace.Field
-	other     trace.Field
+	truncated, lane *trace.Field
+	other           trace.Field
 }
 
 func (m *metadata) rest() *trace.Field { return &m.other }
 
 var metadataMembers = []member[metadata]{
 	{name: "truncated", want: canon.Bool, field: func(m *metadata) *trace.Field { return m.truncated }},
-	{name: "lane", want: canon.String, field: (*metadata).rest},
+	{name: "lane", want: canon.String, field: func(m *metadata) *trace.Field { return m.lane }},
 	{name: "events_total", want: canon.Number, field: (*metadata).rest, check: count[metadata]},
 	{name: "events_kept", want: canon.Number, field: (*metadata).rest, check: count[metadata]},
 	{name: "dropped_digest", want: canon.String, field: (*metadata).rest},
 }
 
 // metadataOf is the member of a document that says whether the writer left something out (CONTRACT V4).
-func metadataOf[T any](truncated func(*T) *trace.Field) member[T] {
+func metadataOf[T any](kept func(*T) metadata) member[T] {
 	return member[T]{
 		name: "metadata", want: canon.Object,
 		read: func(r *reader, t *T) error {
-			return object(r, metadataMembers, &metadata{truncated: truncated(t)})
+			m := kept(t)
+			if m.lane == nil {
+				m.lane = &m.other
+			}
+			return object(r, metadataMembers, &m)
 		},
 	}
 }
@@ -210,104 +250,26 @@ func readCommit(r *reader, t *trace.Trace) error {
 	return nil
 }
 
-var rowMembers = []member[trace.Row]{
-	text("retrieval_event_id", required, func(w *trace.Row) *trace.Field { return &w.ID }),
-	text("run_id", required, func(w *trace.Row) *trace.Field { return &w.RunID }),
-	text("event_id", required, func(w *trace.Row) *trace.Field { return &w.EventID }),
-	text("policy_id", required, func(w *trace.Row) *trace.Field { return &w.PolicyID }),
-	text("policy_version", required, func(w *trace.Row) *trace.Field { return &w.PolicyVersion }),
-	{
-		name: "query_normalization_version", need: required, want: canon.String,
-		field: func(w *trace.Row) *trace.Field { return &w.QueryNormalization },
-		check: queryVersion,
-	},
-	text("query_fingerprint", required, func(w *trace.Row) *trace.Field { return &w.QueryFingerprint }),
-	text("retrieval_mode", required, func(w *trace.Row) *trace.Field { return &w.Mode }),
-	{
-		name: "candidate_count", need: required, want: canon.Number,
-		field: func(w *trace.Row) *trace.Field { return &w.CandidateCount },
-		check: count[trace.Row],
-	},
-	{
-		name: "selected_records", need: required, want: canon.Array,
-		field: func(w *trace.Row) *trace.Field { return &w.RecordList },
-		read: func(r *reader, w *trace.Row) error {
-			return elements(r, &w.Records, recordMembers,
-				func(c *trace.Record) *trace.Field { return &c.Field }, func(c *trace.Record, i int) { c.Position = i })
-		},
-	},
-	{
-		name: "applied_filters", need: required, want: canon.Object,
-		field: func(w *trace.Row) *trace.Field { return &w.Filters },
-	},
-	{
-		name: "retrieval_trace_schema_version", need: required, want: canon.String,
-		field: func(w *trace.Row) *trace.Field { return &w.SchemaVersion },
-		check: version[trace.Row](trace.RetrievalSchemaVersion),
-	},
-	{
-		name: "order", want: canon.String,
-		field: func(w *trace.Row) *trace.Field { return &w.Order },
-		check: oneOf[trace.Row](trace.OrderScoreID, trace.OrderScoreCreated, trace.OrderScoreConfidence, trace.OrderID),
-	},
-	{
-		name: "candidates", want: canon.Array, field: func(*trace.Row) *trace.Field { return new(trace.Field) },
-		read: func(r *reader, _ *trace.Row) error {
-			var list []candidate
-			return elements(r, &list, candidateMembers, func(c *candidate) *trace.Field { return &c.Field }, nil)
-		},
-	},
-}
-
-// candidate is one record as a backend returned it (CONTRACT R7); nothing but its shape is judged here.
-type candidate struct {
-	trace.Field
-	id, score trace.Field
-}
-
-var candidateMembers = []member[candidate]{
-	{name: "record_id", need: required, want: canon.String, field: func(c *candidate) *trace.Field { return &c.id }},
-	{name: "score", need: required, want: canon.Number, field: func(c *candidate) *trace.Field { return &c.score }},
-}
-
-// queryVersion warns of a query normalisation that is not ours: its fingerprints can only be compared as text.
-func queryVersion(r *reader, w *trace.Row, f *trace.Field) {
-	nonEmpty(r, w, f)
-	if f.Ok() && !textIs(f, trace.NormalizationVersion) {
-		r.note(finding.ShapeQueryVersion, f, "query_normalization_version is not %s", trace.NormalizationVersion)
+// ReadTrace reads a determinism trace and gives the findings of its shape. Twin is a trace that this one is expected to
+// equal, or nil: what is written alike is not looked at again. The error is a *canon.Error.
+func ReadTrace(path string, data []byte, twin *trace.Trace) (*trace.Trace, []finding.Finding, error) {
+	t := &trace.Trace{Path: path, Size: int64(len(data))}
+	r := newReader(path, data)
+	r.events, r.twin = true, twin
+	findings, err := whole(r, traceMembers, t)
+	for i := range findings {
+		findings[i].EventIndex = indexAt(t, findings[i].EventIndex)
 	}
+	return t, findings, err
 }
 
-var recordMembers = []member[trace.Record]{
-	{name: "record_id", need: required, want: canon.String, field: func(c *trace.Record) *trace.Field { return &c.ID }},
-	{name: "record_type", need: required, want: canon.String, field: func(c *trace.Record) *trace.Field { return &c.Type }},
-	{
-		name: "score", need: required, want: canon.Number,
-		field: func(c *trace.Record) *trace.Field { return &c.Score },
-	},
-	{
-		name: "rank", need: required, want: canon.Number,
-		field: func(c *trace.Record) *trace.Field { return &c.RankField },
-		check: func(r *reader, c *trace.Record, f *trace.Field) { c.Rank, _ = integer(r, f, 1) },
-	},
-}
-
-// retrievalMembers are those of the object that wraps the rows.
-var retrievalMembers = []member[trace.Retrieval]{
-	{
-		name: "events", need: required, want: canon.Array,
-		field: func(t *trace.Retrieval) *trace.Field { return &t.RowList },
-		read:  readRows,
-	},
-	{
-		name: "retrieval_trace_schema_version", want: canon.String,
-		field: func(t *trace.Retrieval) *trace.Field { return &t.SchemaVersion },
-		check: version[trace.Retrieval](trace.RetrievalSchemaVersion),
-	},
-	metadataOf(func(t *trace.Retrieval) *trace.Field { return &t.Truncated }),
-}
-
-func readRows(r *reader, t *trace.Retrieval) error {
-	return elements(r, &t.Rows, rowMembers,
-		func(w *trace.Row) *trace.Field { return &w.Field }, func(w *trace.Row, i int) { w.Position = i })
+// indexAt gives the index of the event at a position: an event that states none has no place in the order.
+func indexAt(t *trace.Trace, position int) int {
+	if position < 0 || position >= len(t.Events) {
+		return finding.NoEvent
+	}
+	if index, ok := t.Events[position].Stated(); ok {
+		return index
+	}
+	return finding.NoEvent
 }

@@ -1,11 +1,12 @@
-package orket
+// Package shape holds the typed checks of the formats in schemas/: a document is read once, strictly, into the model of
+// a trace or into nothing, and every field that breaks its schema is a finding (CONTRACT V1). The JSON Schemas say the
+// same, and tests hold both to the same answers.
+package shape
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -39,16 +40,14 @@ func (r *reader) push(s step) { r.at = append(r.at, s) }
 func (r *reader) pop()        { r.at = r.at[:len(r.at)-1] }
 
 func (r *reader) pointer() string {
-	var b strings.Builder
+	at := ""
 	for _, s := range r.at {
-		b.WriteByte('/')
-		if s.name != "" {
-			b.WriteString(s.name)
-		} else {
-			b.WriteString(strconv.Itoa(s.index))
+		if s.name == "" {
+			s.name = strconv.Itoa(s.index)
 		}
+		at = canon.AppendToken(at, s.name)
 	}
-	return b.String()
+	return at
 }
 
 // position gives the place in the list of the event that the reader stands in.
@@ -85,6 +84,13 @@ func (r *reader) note(code finding.Code, f *trace.Field, format string, args ...
 	r.findings = append(r.findings, found)
 }
 
+// missing notes a member that should be there.
+func (r *reader) missing(name, format string) {
+	r.push(step{name: name})
+	r.note(finding.ShapeMissing, nil, format, name)
+	r.pop()
+}
+
 // reject notes that a value is there and cannot be used.
 func (r *reader) reject(code finding.Code, f *trace.Field, format string, args ...any) {
 	f.State = trace.Malformed
@@ -112,7 +118,7 @@ type member[T any] struct {
 
 // object reads the members of the object at the cursor. Unknown members are allowed and validated only.
 func object[T any](r *reader, spec []member[T], t *T) error {
-	next := 0
+	next, seen := 0, uint64(0)
 	err := r.src.Members(func(name []byte) error {
 		i := lookup(spec, name, next)
 		if i < 0 {
@@ -120,8 +126,9 @@ func object[T any](r *reader, spec []member[T], t *T) error {
 			return err
 		}
 		next = i + 1
+		seen |= 1 << i
 		r.push(step{name: spec[i].name})
-		err := value(r, &spec[i], t)
+		err := valueOf(r, &spec[i], t)
 		r.pop()
 		return err
 	})
@@ -129,10 +136,8 @@ func object[T any](r *reader, spec []member[T], t *T) error {
 		return err
 	}
 	for i := range spec {
-		if m := &spec[i]; m.need == required && m.field(t).State == trace.Absent {
-			r.push(step{name: m.name})
-			r.note(finding.ShapeMissing, nil, "%s is missing", m.name)
-			r.pop()
+		if m := &spec[i]; m.need == required && seen>>i&1 == 0 {
+			r.missing(m.name, "%s is missing")
 		}
 	}
 	return nil
@@ -151,7 +156,7 @@ func lookup[T any](spec []member[T], name []byte, next int) int {
 	return -1
 }
 
-func value[T any](r *reader, m *member[T], t *T) error {
+func valueOf[T any](r *reader, m *member[T], t *T) error {
 	f := &r.unkept
 	if m.field != nil {
 		f = m.field(t)
@@ -273,57 +278,12 @@ func article(k canon.Kind) string {
 	return "a " + k.String()
 }
 
-// The checks that rows of a schema name.
-
-func nonEmpty[T any](r *reader, _ *T, f *trace.Field) {
-	if len(f.Raw) == len(`""`) {
-		r.reject(finding.ShapeEmpty, f, "%s is empty", r.at[len(r.at)-1].name)
+// whole reads the one object that the document is, and gives the findings.
+func whole[T any](r *reader, spec []member[T], t *T) ([]finding.Finding, error) {
+	var root trace.Field
+	err := element(r, spec, t, &root)
+	if err == nil {
+		err = r.src.End()
 	}
-}
-
-func version[T any](known string) func(*reader, *T, *trace.Field) {
-	return func(r *reader, t *T, f *trace.Field) {
-		nonEmpty(r, t, f)
-		if f.Ok() && !textIs(f, known) {
-			r.reject(finding.ShapeVersion, f, "%s is not %q, the version that is known", r.at[len(r.at)-1].name, known)
-		}
-	}
-}
-
-func oneOf[T any](values ...string) func(*reader, *T, *trace.Field) {
-	return func(r *reader, t *T, f *trace.Field) {
-		nonEmpty(r, t, f)
-		if f.Ok() && !slices.ContainsFunc(values, func(v string) bool { return textIs(f, v) }) {
-			r.reject(finding.ShapeValue, f, "%s is none of %s", r.at[len(r.at)-1].name, strings.Join(values, ", "))
-		}
-	}
-}
-
-// count accepts an integer of 0 or more.
-func count[T any](r *reader, _ *T, f *trace.Field) { integer(r, f, 0) }
-
-// integer accepts a literal without fraction and exponent, at least least: 1.0 is a number, and no index (CONTRACT C4).
-// An integer of any size is one; those that no list is long enough for are all [trace.Beyond].
-func integer(r *reader, f *trace.Field, least int64) (int, bool) {
-	n, ok := canon.Integer(f.Raw)
-	if !ok && f.Raw[0] != '-' && !bytes.ContainsAny(f.Raw, ".eE") {
-		n, ok = trace.Beyond, true
-	}
-	if !ok || n < least {
-		r.reject(finding.ShapeRange, f, "%s is not an integer of %d or more", r.at[len(r.at)-1].name, least)
-		return 0, false
-	}
-	return int(min(n, trace.Beyond)), true
-}
-
-// textIs compares a JSON string with a plain ASCII text.
-func textIs(f *trace.Field, want string) bool {
-	if len(f.Raw) == len(want)+2 {
-		return string(f.Raw[1:len(f.Raw)-1]) == want
-	}
-	if !bytes.ContainsRune(f.Raw, '\\') {
-		return false
-	}
-	text, err := canon.Text(f.Raw)
-	return err == nil && string(text) == want
+	return r.findings, err
 }

@@ -1,0 +1,107 @@
+package document_test
+
+import (
+	"testing"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/document"
+)
+
+func open(t *testing.T, src string) *document.Object {
+	t.Helper()
+	v, err := canon.ParseAs(canon.DBL, []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document.Open(v)
+}
+
+func TestMissingAndNullGiveTheDefault(t *testing.T) {
+	o := open(t, `{"a":null}`)
+	o.Object("o").Each("none", func(*document.Object) { t.Error("a missing list has an element") })
+	if o.Text("a", "x") != "x" || o.Int("b", 7) != 7 || !o.Bool("c", true) || o.Real("d", 0.5) != 0.5 || o.Texts("e") != nil ||
+		o.OptionalText("a") != nil || o.OptionalInteger("a") != nil || o.Object("o").Text("p", "y") != "y" || o.Has("a") {
+		t.Error("a missing member did not give its default")
+	}
+	if err := o.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheFirstComplaintIsKeptWithItsPointer(t *testing.T) {
+	tests := []struct{ src, want string }{
+		{`[]`, "expected object, found array"},
+		{`{"t":1}`, "at /t: expected string, found number"},
+		{`{"i":1.5}`, "at /i: expected a whole number of 64 bits"},
+		{`{"n":2147483648}`, "at /n: expected a whole number of 32 bits"},
+		{`{"b":"true"}`, "at /b: expected boolean, found string"},
+		{`{"r":1e999}`, "at /r: expected a finite number"},
+		{`{"l":["a",1]}`, "at /l/1: expected string, found number"},
+		{`{"o":3}`, "at /o: expected object, found number"},
+		{`{"e":[{"t":"x"},{"t":true}]}`, "at /e/1/t: expected string, found boolean"},
+		{`{"e":[1]}`, "at /e/0: expected object, found number"},
+		{`{"w":"up"}`, `at /w: "up" is none of left, right`},
+		{`{"e":{},"t":1}`, "at /t: expected string, found number"},
+	}
+	for _, test := range tests {
+		o := open(t, test.src)
+		o.Text("t", "")
+		o.Integer("i", 0)
+		o.Int("n", 0)
+		o.Bool("b", false)
+		o.Real("r", 0)
+		o.Texts("l")
+		o.Object("o")
+		o.Each("e", func(e *document.Object) { e.Text("t", "") })
+		o.Word("w", "left", "left", "right")
+		if err := o.Err(); err == nil || err.Error() != test.want {
+			t.Errorf("%s: %v, want %s", test.src, err, test.want)
+		}
+	}
+}
+
+func TestUnknownMembersAreThoseThatNobodyAskedFor(t *testing.T) {
+	o := open(t, `{"b":1,"a":null,"c":2}`)
+	o.Text("a", "")
+	o.Int("c", 0)
+	if got := o.Unknown(); len(got) != 1 || got[0] != "b" {
+		t.Errorf("unknown: %q", got)
+	}
+}
+
+func write(w *document.Writer) string {
+	w.Object("", func() {
+		w.Text("t", "é\xed\xa0\xbd\"\u2028")
+		w.OptionalText("n", nil)
+		w.Real("r", 1)
+		w.Real("s", 0.00001)
+		w.Real("f", float64(float32(0.1)))
+		w.List("l", func() {
+			w.Integer("", 1)
+			w.Bool("", false)
+			w.Object("", func() {})
+		})
+		w.Texts("x", nil)
+		w.Texts("y", []string{"a"})
+		w.Raw("z", []byte("[]"))
+		w.OptionalInteger("i", nil)
+	})
+	return string(w.Bytes())
+}
+
+func TestStylesSpellTheSameDocument(t *testing.T) {
+	tests := []struct {
+		style document.Style
+		want  string
+	}{
+		{document.Style{}, `{"t":"\u00e9\ud83d\"\u2028","n":null,"r":1,"s":0.00001,"f":0.10000000149011612,"l":[1,false,{}],"x":null,"y":["a"],"z":[],"i":null}`},
+		{document.Style{Binary32: true, OmitNull: true}, `{"t":"\u00e9\ud83d\"\u2028","r":1,"s":0.00001,"f":0.1,"l":[1,false,{}],"y":["a"],"z":[]}`},
+		{document.Style{LlamaBrain: true, OmitNull: true}, `{"t":"é�\"\u2028","r":1.0,"s":1E-05,"f":0.1,"l":[1,false,{}],"y":["a"],"z":[]}`},
+		{document.Style{LlamaBrain: true, Indent: true, OmitNull: true}, "{\n  \"t\": \"é�\\\"\\u2028\",\n  \"r\": 1.0,\n  \"s\": 1E-05,\n  \"f\": 0.1,\n  \"l\": [\n    1,\n    false,\n    {}\n  ],\n  \"y\": [\n    \"a\"\n  ],\n  \"z\": []\n}"},
+	}
+	for _, test := range tests {
+		if got := write(document.NewWriter(test.style)); got != test.want {
+			t.Errorf("%+v:\n%s\nwant\n%s", test.style, got, test.want)
+		}
+	}
+}

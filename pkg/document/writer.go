@@ -1,0 +1,166 @@
+package document
+
+import (
+	"strconv"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dotnet"
+)
+
+// Style is how a Writer spells values. The zero Style is compact ASCII, in which a lone surrogate survives.
+type Style struct {
+	LlamaBrain bool // text and floats as LlamaBrain writes them: non-ASCII raw, binary32 (llamabrain.md §0, NJ form)
+	Indent     bool // two spaces, LF, `"key": value`
+	OmitNull   bool // members that are null are left out
+	Binary32   bool // reals are binary32, as the shortest text that is the same binary32 again
+}
+
+// Writer puts a JSON document together. Every method that takes a name writes a member; inside a list the name is empty
+// and the value stands alone.
+type Writer struct {
+	style Style
+	dst   []byte
+	depth int
+	empty bool // nothing stands yet in the innermost object or list
+}
+
+// NewWriter starts a document.
+func NewWriter(s Style) *Writer { return &Writer{style: s} }
+
+// Bytes gives the document.
+func (w *Writer) Bytes() []byte { return w.dst }
+
+func (w *Writer) start(name string) {
+	if w.depth > 0 {
+		if !w.empty {
+			w.dst = append(w.dst, ',')
+		}
+		w.newline()
+	}
+	w.empty = false
+	if name == "" {
+		return
+	}
+	w.quote(name)
+	w.dst = append(w.dst, ':')
+	if w.style.Indent {
+		w.dst = append(w.dst, ' ')
+	}
+}
+
+func (w *Writer) newline() {
+	if !w.style.Indent {
+		return
+	}
+	w.dst = append(w.dst, '\n')
+	for range w.depth {
+		w.dst = append(w.dst, "  "...)
+	}
+}
+
+func (w *Writer) quote(s string) {
+	if w.style.LlamaBrain {
+		w.dst = dotnet.Quote(w.dst, s)
+		return
+	}
+	w.dst = canon.QuoteASCII(w.dst, []byte(s))
+}
+
+func (w *Writer) nest(name string, opening, closing byte, fill func()) {
+	w.start(name)
+	w.dst = append(w.dst, opening)
+	w.depth++
+	w.empty = true
+	fill()
+	w.depth--
+	if !w.empty {
+		w.newline()
+	}
+	w.dst = append(w.dst, closing)
+	w.empty = false
+}
+
+// Object writes an object whose members fill writes.
+func (w *Writer) Object(name string, fill func()) { w.nest(name, '{', '}', fill) }
+
+// List writes a list whose elements fill writes, each with an empty name.
+func (w *Writer) List(name string, fill func()) { w.nest(name, '[', ']', fill) }
+
+// Null writes null, or nothing where the style leaves nulls out.
+func (w *Writer) Null(name string) {
+	if name != "" && w.style.OmitNull {
+		return
+	}
+	w.start(name)
+	w.dst = append(w.dst, "null"...)
+}
+
+// Text writes a string.
+func (w *Writer) Text(name, value string) {
+	w.start(name)
+	w.quote(value)
+}
+
+// OptionalText writes a string or null.
+func (w *Writer) OptionalText(name string, value *string) {
+	if value == nil {
+		w.Null(name)
+		return
+	}
+	w.Text(name, *value)
+}
+
+// Texts writes a list of strings, null for nil.
+func (w *Writer) Texts(name string, values []string) {
+	if values == nil {
+		w.Null(name)
+		return
+	}
+	w.List(name, func() {
+		for _, value := range values {
+			w.Text("", value)
+		}
+	})
+}
+
+// Integer writes a whole number.
+func (w *Writer) Integer(name string, value int64) {
+	w.start(name)
+	w.dst = strconv.AppendInt(w.dst, value, 10)
+}
+
+// OptionalInteger writes a whole number or null.
+func (w *Writer) OptionalInteger(name string, value *int64) {
+	if value == nil {
+		w.Null(name)
+		return
+	}
+	w.Integer(name, *value)
+}
+
+// Bool writes a boolean.
+func (w *Writer) Bool(name string, value bool) {
+	w.start(name)
+	w.dst = strconv.AppendBool(w.dst, value)
+}
+
+// Real writes a finite number: the shortest text that is the same binary64 again, or the same binary32 where the style
+// says so.
+func (w *Writer) Real(name string, value float64) {
+	w.start(name)
+	if w.style.LlamaBrain {
+		w.dst = dotnet.AppendFloat(w.dst, float32(value))
+		return
+	}
+	bits := 64
+	if w.style.Binary32 {
+		bits = 32
+	}
+	w.dst = strconv.AppendFloat(w.dst, value, 'f', -1, bits)
+}
+
+// Raw writes a value that is JSON already.
+func (w *Writer) Raw(name string, value []byte) {
+	w.start(name)
+	w.dst = append(w.dst, value...)
+}
