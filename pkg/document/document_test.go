@@ -75,6 +75,7 @@ func write(w *document.Writer) string {
 		w.OptionalText("n", nil)
 		w.Real("r", 1)
 		w.Real("s", 0.00001)
+		w.Real("f", float64(float32(0.1)))
 		w.List("l", func() {
 			w.Integer("", 1)
 			w.Bool("", false)
@@ -93,9 +94,10 @@ func TestStylesSpellTheSameDocument(t *testing.T) {
 		style document.Style
 		want  string
 	}{
-		{document.Style{}, `{"t":"\u00e9\ud83d\"\u2028","n":null,"r":1,"s":0.00001,"l":[1,false,{}],"x":null,"y":["a"],"z":[],"i":null}`},
-		{document.Style{LlamaBrain: true, OmitNull: true}, `{"t":"é�\"\u2028","r":1.0,"s":1E-05,"l":[1,false,{}],"y":["a"],"z":[]}`},
-		{document.Style{LlamaBrain: true, Indent: true, OmitNull: true}, "{\n  \"t\": \"é�\\\"\\u2028\",\n  \"r\": 1.0,\n  \"s\": 1E-05,\n  \"l\": [\n    1,\n    false,\n    {}\n  ],\n  \"y\": [\n    \"a\"\n  ],\n  \"z\": []\n}"},
+		{document.Style{}, `{"t":"\u00e9\ud83d\"\u2028","n":null,"r":1,"s":0.00001,"f":0.10000000149011612,"l":[1,false,{}],"x":null,"y":["a"],"z":[],"i":null}`},
+		{document.Style{Binary32: true, OmitNull: true}, `{"t":"\u00e9\ud83d\"\u2028","r":1,"s":0.00001,"f":0.1,"l":[1,false,{}],"y":["a"],"z":[]}`},
+		{document.Style{LlamaBrain: true, OmitNull: true}, `{"t":"é�\"\u2028","r":1.0,"s":1E-05,"f":0.1,"l":[1,false,{}],"y":["a"],"z":[]}`},
+		{document.Style{LlamaBrain: true, Indent: true, OmitNull: true}, "{\n  \"t\": \"é�\\\"\\u2028\",\n  \"r\": 1.0,\n  \"s\": 1E-05,\n  \"f\": 0.1,\n  \"l\": [\n    1,\n    false,\n    {}\n  ],\n  \"y\": [\n    \"a\"\n  ],\n  \"z\": []\n}"},
 	}
 	for _, test := range tests {
 		if got := write(document.NewWriter(test.style)); got != test.want {

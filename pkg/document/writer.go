@@ -12,6 +12,7 @@ type Style struct {
 	LlamaBrain bool // text and floats as LlamaBrain writes them: non-ASCII raw, binary32 (llamabrain.md §0, NJ form)
 	Indent     bool // two spaces, LF, `"key": value`
 	OmitNull   bool // members that are null are left out
+	Binary32   bool // reals are binary32, as the shortest text that is the same binary32 again
 }
 
 // Writer puts a JSON document together. Every method that takes a name writes a member; inside a list the name is empty
@@ -143,14 +144,19 @@ func (w *Writer) Bool(name string, value bool) {
 	w.dst = strconv.AppendBool(w.dst, value)
 }
 
-// Real writes a finite number: the shortest text that is the same binary64 again, or binary32 in LlamaBrain's style.
+// Real writes a finite number: the shortest text that is the same binary64 again, or the same binary32 where the style
+// says so.
 func (w *Writer) Real(name string, value float64) {
 	w.start(name)
 	if w.style.LlamaBrain {
 		w.dst = dotnet.AppendFloat(w.dst, float32(value))
 		return
 	}
-	w.dst = strconv.AppendFloat(w.dst, value, 'f', -1, 64)
+	bits := 64
+	if w.style.Binary32 {
+		bits = 32
+	}
+	w.dst = strconv.AppendFloat(w.dst, value, 'f', -1, bits)
 }
 
 // Raw writes a value that is JSON already.

@@ -17,5 +17,12 @@ func (n Numbers) Round(x float64) float64 {
 	if n == Binary32 {
 		return float64(float32(x))
 	}
-	return math.RoundToEven(x*1e6) / 1e6
+	if math.Abs(x) >= coarse {
+		return x
+	}
+	return math.RoundToEven(x*1e6)/1e6 + 0 // the sum makes -0 a plain 0, as json-v1 does
 }
+
+// coarse is where neighbours in binary64 are more than 1e-6 apart: the shortest text of such a number has no more than 6
+// decimals.
+const coarse = 1 << 33

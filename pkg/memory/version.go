@@ -1,6 +1,10 @@
 package memory
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dmpl/dmpl/pkg/document"
+)
 
 // Version is a pipeline version (P2). The recorded one picks the rules, and an unknown one is an error, never the latest.
 type Version uint8
@@ -33,3 +37,6 @@ func (v Version) Numbers() Numbers {
 	}
 	return Micros
 }
+
+// Style gives the style of the documents that a stage of the version answers: reals as the version's numbers.
+func (v Version) Style() document.Style { return document.Style{Binary32: v == LlamaBrainV1} }

@@ -1,0 +1,138 @@
+package memory
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Clock gives the ticks of now; two calls may give two times.
+type Clock func() int64
+
+// At is the clock of a run: every timestamp is the snapshot time (P2 e).
+func At(ticks int64) Clock { return func() int64 { return ticks } }
+
+// Refusal says why an operation was not done, in LlamaBrain's words. It changed nothing.
+type Refusal string
+
+// Error gives the reason.
+func (r Refusal) Error() string { return string(r) }
+
+// System is a memory that changes: the operations of llamabrain.md §1 on the state of one persona. It is for one
+// goroutine.
+type System struct {
+	MaxEpisodes int64   // more are pruned when one is added
+	DecayRate   float64 // what one decay takes from an episode without significance
+
+	version Version
+	clock   Clock
+	ids     func() string
+	state   State
+	facts   map[string]int // places by id
+	world   map[string]int // places by key
+	beliefs map[string]int // places by key
+	lowered []string       // the facts' texts, folded
+}
+
+// NewSystem gives a system over a loaded state (Load). The ids are asked for new entries under llamabrain-v1 alone; in
+// dmpl-v1 the sequence number makes the id (P2 h), and ids may be nil.
+func NewSystem(v Version, s State, clock Clock, ids func() string) *System {
+	y := &System{MaxEpisodes: 100, DecayRate: 0.05, version: v, clock: clock, ids: ids}
+	y.replace(s)
+	return y
+}
+
+// Load makes the state the one of the system; errors as the function Load.
+func (y *System) Load(s State) error {
+	loaded, err := Load(s, y.version)
+	if err == nil {
+		y.replace(loaded)
+	}
+	return err
+}
+
+func (y *System) replace(s State) {
+	y.state = s.clone()
+	y.facts, y.world, y.beliefs, y.lowered = map[string]int{}, map[string]int{}, map[string]int{}, nil
+	for i := range s.Facts {
+		y.indexFact(i)
+	}
+	for i, w := range s.World {
+		y.world[w.Key] = i
+	}
+	for i, b := range s.Beliefs {
+		y.beliefs[b.Key] = i
+	}
+}
+
+// State gives the state as it is now. Later operations do not change it.
+func (y *System) State() State { return y.state.clone() }
+
+// clone copies the lists. What an entry points to is never changed in place.
+func (s State) clone() State {
+	s.Facts, s.World = slices.Clone(s.Facts), slices.Clone(s.World)
+	s.Episodes, s.Beliefs = slices.Clone(s.Episodes), slices.Clone(s.Beliefs)
+	return s
+}
+
+// ClearAll forgets everything; numbering starts again.
+func (y *System) ClearAll() {
+	y.replace(State{PersonaID: y.state.PersonaID, NextSequence: 1, InteractionCount: y.state.InteractionCount})
+}
+
+// RecalculateNext sets the next sequence number behind those of all entries. LlamaBrain forgets facts and world state.
+func (y *System) RecalculateNext() int64 {
+	highest := max(highestOf(y.state.Episodes), highestOf(y.state.Beliefs))
+	if y.version == DMPLv1 { // M9: over all entries
+		highest = y.state.Highest()
+	}
+	y.state.NextSequence = highest + 1
+	return y.state.NextSequence
+}
+
+func (y *System) round(x float64) float64 { return y.version.Numbers().Round(x) }
+
+// number gives the next sequence number (M9).
+func (y *System) number() int64 {
+	n := y.state.NextSequence
+	y.state.NextSequence++
+	return n
+}
+
+// id gives the id of an entry that gets a sequence number. Ids that are given are kept; LlamaBrain also replaces those
+// that look like its own random ones.
+func (y *System) id(given string, sequence int64) string {
+	switch {
+	case y.version == DMPLv1 && given == "":
+		return EntryID(sequence)
+	case y.version == LlamaBrainV1 && (given == "" || looksRandom(given)):
+		return y.ids()
+	}
+	return given
+}
+
+// EntryID is the id of an entry that was inserted without one (P2 h).
+func EntryID(sequence int64) string {
+	digits := strconv.FormatInt(sequence, 10)
+	return "m" + "00000000000000000000"[min(len(digits), 20):] + digits
+}
+
+// looksRandom tells whether an id is one of 8 hexadecimal digits, as a new LlamaBrain entry has.
+func looksRandom(id string) bool {
+	if len(id) != 8 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+// must refuses a source that has less authority than is needed.
+func (s Source) must(need Authority, do string) error {
+	if s.Allows(need) {
+		return nil
+	}
+	return Refusal("Source '" + s.String() + "' lacks authority to " + do + ".")
+}
