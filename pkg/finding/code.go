@@ -31,7 +31,9 @@ type Entry struct {
 	Action   string
 }
 
-var entries = slices.Concat(evidenceEntries, streamEntries, equivEntries, streamDiffEntries, replayEntries)
+var entries = slices.Concat(
+	evidenceEntries, streamEntries, auditEntries, equivEntries, streamDiffEntries, auditDiffEntries, replayEntries,
+)
 
 // Entries gives the whole table in the order of its layers.
 func Entries() []Entry { return entries }

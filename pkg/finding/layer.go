@@ -21,8 +21,12 @@ var layers = []Layer{
 	{"digest", "A stored digest is not what it claims to be."},
 	{"blind", "A check that cannot fail."},
 	{"stream", "The events of a gateway do not give what they claim."},
+	{"audit", "The records of a debug package or a rolling log do not give what they claim."},
+	{"save", "The memories of a save file do not fit together."},
 	{"equiv", "Two runs were compared, and differ or are not comparable."},
 	{"streamdiff", "Two event streams were compared, and differ or are not comparable."},
+	{"auditdiff", "Two debug packages or rolling logs were compared, and differ or are not comparable."},
+	{"savediff", "Two save files were compared, and differ."},
 	{"replay", "A recording was built again, and differs from what it stores."},
 }
 
