@@ -61,7 +61,7 @@ func (p RetryPolicy) After(g GateResult, attempt int, v Version) GateDecision {
 	switch {
 	case g.Passed:
 		return GatePassed
-	case !p.CanRetry(attempt), v == DMPLv1 && critical(g.Failures):
+	case !p.CanRetry(attempt), v == DMPLv1 && g.HasCritical():
 		return GateFallback
 	}
 	return GateRetry
