@@ -10,8 +10,9 @@ import (
 // list, and no id where theirs is made of the number (P2 h), so that equal runs have equal lists. Source is who forgets
 // what went.
 func Writes(before, after State, source Source) ([]Write, error) {
+	were := before.Records()
 	was := map[int64]Record{}
-	for _, r := range before.Records() {
+	for _, r := range were {
 		was[r.Sequence] = r
 	}
 	var changed, fresh []Write
@@ -34,7 +35,7 @@ func Writes(before, after State, source Source) ([]Write, error) {
 		}
 	}
 	var gone []Write
-	for _, r := range before.Records() {
+	for _, r := range were {
 		if !is[r.Sequence] && !replaced[r.Ref()] {
 			r.Source, r.Trust = source, nil
 			gone = append(gone, Write{Delete, r})
