@@ -70,7 +70,7 @@ bench:
 fuzz:
 	@set -e; for pkg in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s $$pkg; \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s -fuzzminimizetime 1000x $$pkg; \
 		done; \
 	done
 

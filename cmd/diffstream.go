@@ -133,11 +133,14 @@ func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgatewa
 	if info, err := os.Stat(path); err == nil {
 		a.collect(int(info.Size()))
 	}
+	step, done := a.progressOfEvents("diff")
+	defer done()
 	side, check := &equiv.Stream{Path: path}, verify.NewStream(verify.StreamOptions{Path: path})
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
 		side.Add(e)
 		check.Add(e)
+		step()
 		return nil
 	})
 	if err != nil {

@@ -53,6 +53,16 @@ const (
 // manyEvents is when a stream is long: what is kept of its events no longer fits streamHeap.
 const manyEvents = 50_000
 
+// boundedHeap is step for each event of one stream, and bounds the heap as they are counted.
+func (a *App) boundedHeap(step func()) func() {
+	events := 0
+	return func() {
+		a.collectForStream(events)
+		events++
+		step()
+	}
+}
+
 // collectForStream bounds the heap while a stream is checked, as its events are counted.
 func (a *App) collectForStream(events int) {
 	switch {

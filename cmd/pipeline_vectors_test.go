@@ -13,8 +13,11 @@ var stageVectors = []struct {
 	kind, stage string
 	atLeast     int
 }{
+	{"retrieval", "retrieve", 49},
 	{"working_memory", "bound", 27},
 	{"prompt_assembly", "assemble", 45},
+	{"mutations", "mutate", 34},
+	{"chain", "turn", 9},
 	{"memory_ops", "memory", 10},
 }
 

@@ -94,7 +94,9 @@ func (a *App) verifyAll(o *verifyOptions, args []string) ([]finding.Result, erro
 func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
 	if !isFolder(path) {
 		if a.isStream(path, &o.artifactOptions) {
-			result, err := a.verifyStream(path, o, settings)
+			step, done := a.progressOfEvents("verify")
+			result, err := a.verifyStream(path, o, settings, step)
+			done()
 			return []finding.Result{result}, err
 		}
 		if o.contextFile != "" && exists(path) {
@@ -140,7 +142,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		step()
 	}
 	for _, path := range streams {
-		result, err := a.verifyStream(path, o, settings)
+		result, err := a.verifyStream(path, o, settings, func() {})
 		if err != nil {
 			return nil, err
 		}

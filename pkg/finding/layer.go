@@ -21,7 +21,9 @@ var layers = []Layer{
 	{"digest", "A stored digest is not what it claims to be."},
 	{"blind", "A check that cannot fail."},
 	{"stream", "The events of a gateway do not give what they claim."},
+	{"run", "A native run is not whole, or its files do not fit together."},
 	{"equiv", "Two runs were compared, and differ or are not comparable."},
+	{"stage", "Two native runs were compared, and a stage made something else."},
 	{"streamdiff", "Two event streams were compared, and differ or are not comparable."},
 	{"replay", "A recording was built again, and differs from what it stores."},
 }

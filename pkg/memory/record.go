@@ -65,17 +65,17 @@ func (f Fact) Record() Record {
 }
 
 // Record gives the value of the world as a record.
-func (s WorldState) Record() Record {
-	id := s.ID
-	s.ID = s.Key
-	return newRecord(s.Entry, TypeWorld, func(w *document.Writer) {
+func (w WorldState) Record() Record {
+	id := w.ID
+	w.ID = w.Key
+	return newRecord(w.Entry, TypeWorld, func(o *document.Writer) {
 		if id != "" {
-			writeUTF8(w, "Id", &id)
+			writeUTF8(o, "Id", &id)
 		}
-		writeUTF8(w, "Value", &s.Value)
-		writeUTF8(w, "Category", s.Category)
-		w.Integer("ModifiedAtTicks", s.ModifiedAt)
-		w.Integer("ModificationCount", s.Modifications)
+		writeUTF8(o, "Value", &w.Value)
+		writeUTF8(o, "Category", w.Category)
+		o.Integer("ModifiedAtTicks", w.ModifiedAt)
+		o.Integer("ModificationCount", w.Modifications)
 	})
 }
 

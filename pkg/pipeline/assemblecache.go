@@ -65,10 +65,14 @@ func (a *assembly) kind(lines []string, follows, static bool) {
 	a.add(p)
 }
 
-// readBoundary reads the one cache setting that the text depends on. The others are known and change nothing in it.
-func readBoundary(o *document.Object, name string) CacheBoundary {
+// boundaryPresets are the named cache configurations.
+var boundaryPresets = map[string]CacheBoundary{"Default": AfterFacts, "Disabled": AfterFacts, "Aggressive": AfterWorld}
+
+// ReadCacheBoundary reads the one cache setting that the text depends on. The others are known and change nothing in it.
+func ReadCacheBoundary(o *document.Object, name string) CacheBoundary {
 	o = o.Object(name)
-	b := CacheBoundary(readClosedEnum(o, "Boundary", int(AfterFacts), boundaryNames...))
+	b := preset(o, AfterFacts, boundaryPresets)
+	b = CacheBoundary(readClosedEnum(o, "Boundary", int(b), boundaryNames...))
 	o.Bool("EnableCaching", true)
 	o.Bool("TrackMetrics", true)
 	o.Bool("ValidatePrefixStability", true)

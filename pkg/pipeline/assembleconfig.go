@@ -63,7 +63,7 @@ func ReadAssembleConfig(o *document.Object, name string) AssembleConfig {
 	c.CharactersPerToken = o.Real("CharsPerToken", c.CharactersPerToken)
 	if c.CharactersPerToken < leastCharactersPerToken || c.CharactersPerToken > mostCharactersPerToken {
 		o.Fail("CharsPerToken", "expected a number from 0.001 to 1000000")
-		return c
+		return DefaultAssembleConfig()
 	}
 	c.IncludeRetryFeedback = o.Bool("IncludeRetryFeedback", c.IncludeRetryFeedback)
 	c.IncludeConstraints = o.Bool("IncludeConstraints", c.IncludeConstraints)

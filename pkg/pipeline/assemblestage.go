@@ -10,7 +10,7 @@ import (
 func AssembleStage(v Version) thread.Stage {
 	return func(input canon.Value) ([]byte, error) {
 		o := document.Open(input)
-		mode := o.Word("mode", "snapshot", "workingMemory", "cache", "structured", "minimal")
+		mode := o.Word("mode", "snapshot", "snapshot", "workingMemory", "cache", "structured", "minimal")
 		p := assembleModes[mode](o, v)
 		if err := o.Err(); err != nil {
 			return nil, err
@@ -36,7 +36,7 @@ var assembleModes = map[string]func(*document.Object, Version) Prompt{
 		return Assemble(readBound(o, v), readTurn(o), ReadAssembleConfig(o, "assemblerConfig"))
 	},
 	"cache": func(o *document.Object, v Version) Prompt {
-		return AssembleCached(readBound(o, v), readTurn(o), ReadAssembleConfig(o, "assemblerConfig"), readBoundary(o, "kvCacheConfig"))
+		return AssembleCached(readBound(o, v), readTurn(o), ReadAssembleConfig(o, "assemblerConfig"), ReadCacheBoundary(o, "kvCacheConfig"))
 	},
 	"structured": func(o *document.Object, v Version) Prompt {
 		c := ReadStructuredConfig(o, "structuredConfig")

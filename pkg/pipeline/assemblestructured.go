@@ -20,7 +20,7 @@ func DefaultStructuredConfig() StructuredConfig {
 	return StructuredConfig{JSON: true, OpenTag: "<context_json>", EndTag: "</context_json>", Compact: true}
 }
 
-// structuredPresets are the named configurations. They differ in what happens where JSON cannot be made, which cannot be.
+// structuredPresets are the named configurations. They differ only in what happens where no JSON can be made: never.
 var structuredPresets = map[string]StructuredConfig{"Default": DefaultStructuredConfig(), "Strict": DefaultStructuredConfig()}
 
 // ReadStructuredConfig reads overrides of the defaults. The format is 0 for none or 1 for JSON.

@@ -100,7 +100,7 @@ func writeWorkingMemory(w *document.Writer, m WorkingMemory, v Version) {
 	}
 }
 
-// writeBounds writes what dmpl-v1 says besides, each where there is something to say.
+// writeBounds writes what dmpl-v1 says besides: the references, and over the limit what was dropped (P2 a).
 func writeBounds(w *document.Writer, m WorkingMemory) {
 	if m.ExceedsLimit {
 		w.Bool("exceedsLimit", true)
@@ -108,8 +108,8 @@ func writeBounds(w *document.Writer, m WorkingMemory) {
 	if len(m.References) > 0 {
 		w.Texts("references", m.References)
 	}
-	if len(m.Dropped) == 0 {
-		return
+	if !m.Truncated {
+		return // within the limit both versions give the same answer
 	}
 	w.List("dropped", func() {
 		for _, d := range m.Dropped {

@@ -73,15 +73,17 @@ func readIntents(o *document.Object, name string) []Intent {
 func writeIntents(w *document.Writer, name string, list []Intent) {
 	w.List(name, func() {
 		for _, i := range list {
-			w.Object("", func() {
-				w.OptionalText("IntentType", i.Type)
-				w.OptionalText("Target", i.Target)
-				writeParameters(w, "Parameters", i.Parameters)
-				w.Integer("Priority", int64(i.Priority))
-				w.OptionalText("SourceText", i.SourceText)
-			})
+			w.Object("", func() { writeIntent(w, i) })
 		}
 	})
+}
+
+func writeIntent(w *document.Writer, i Intent) {
+	w.OptionalText("IntentType", i.Type)
+	w.OptionalText("Target", i.Target)
+	writeParameters(w, "Parameters", i.Parameters)
+	w.Integer("Priority", int64(i.Priority))
+	w.OptionalText("SourceText", i.SourceText)
 }
 
 func readParameters(o *document.Object, name string) []Parameter {

@@ -20,6 +20,7 @@ var recognitionSentences = []struct {
 	few       int
 	now, more string
 }{
+	{"None", 0, "Acknowledge familiarity with this context.", "Acknowledge familiarity with this context."},
 	{
 		"Location", 2, "You recognize this place. Acknowledge that you've been here before in your response.",
 		"You recognize this place well. Acknowledge your familiarity naturally - perhaps with mild weariness or fond recognition.",
@@ -32,7 +33,6 @@ var recognitionSentences = []struct {
 		"Conversation", 0, "This conversation pattern feels familiar. Acknowledge the repetition naturally.",
 		"This conversation pattern feels familiar. Acknowledge the repetition naturally.",
 	},
-	{"None", 0, "Acknowledge familiarity with this context.", "Acknowledge familiarity with this context."},
 }
 
 // Block gives the text of the recognition section; it begins and ends with LF.

@@ -61,7 +61,7 @@ func (p RetryPolicy) After(g GateResult, attempt int, v Version) GateDecision {
 	switch {
 	case g.Passed:
 		return GatePassed
-	case !p.CanRetry(attempt), v == DMPLv1 && critical(g.Failures):
+	case !p.CanRetry(attempt), v == DMPLv1 && g.HasCritical():
 		return GateFallback
 	}
 	return GateRetry
@@ -118,11 +118,11 @@ func shorten(text string, units int) string {
 // escalate gives the constraints that a retry adds: for each broken constraint what must not be said, or what must.
 func (p RetryPolicy) escalate(s Snapshot, failures []Failure) []Constraint {
 	var added []Constraint
-	attempt := strconv.Itoa(s.Attempt)
+	attempt, byRule := strconv.Itoa(s.Attempt), rules(s.Constraints)
 	for _, f := range failures {
-		broken, ok := brokenConstraint(s.Constraints, f)
+		broken, ok := byRule[rule{f.Reason, optional(f.ViolatedRule)}]
 		if !ok {
-			continue
+			continue // another check's: it is told to the model and adds nothing
 		}
 		id, description := "RetryEscalation_"+textOr(broken.ID, "Unknown"), textOr(broken.Description, "")
 		if p.Escalation == AddSpecificProhibition || p.Escalation == FullEscalation {
@@ -135,24 +135,22 @@ func (p RetryPolicy) escalate(s Snapshot, failures []Failure) []Constraint {
 	return added
 }
 
-// brokenConstraint finds the constraint that a failure is about; other checks of the gate have none.
-func brokenConstraint(set []Constraint, f Failure) (Constraint, bool) {
-	for _, c := range set {
-		if reasonOf[c.Type] == f.Reason && sameText(c.ID, f.ViolatedRule) {
-			return c, true
-		}
-	}
-	return Constraint{}, false
+// rule is what a failure of the constraint check says of its constraint.
+type rule struct {
+	reason string
+	id     optionalText
 }
 
 // reasonOf names the failures of the constraint check by the type of the constraint (llamabrain.md §6.3).
-var reasonOf = map[ConstraintType]string{Prohibition: "ProhibitionViolated", Requirement: "RequirementNotMet"}
+var reasonOf = map[ConstraintType]string{Prohibition: ReasonProhibition, Requirement: ReasonRequirement}
 
-func sameText(a, b *string) bool {
-	if a == nil || b == nil {
-		return a == b
+// rules finds the constraints of a set by what a failure says of them.
+func rules(set []Constraint) map[rule]Constraint {
+	byRule := map[rule]Constraint{}
+	for _, c := range set {
+		byRule[rule{reasonOf[c.Type], optional(c.ID)}] = c
 	}
-	return *a == *b
+	return byRule
 }
 
 func prohibitionOf(broken Constraint, description string, violating *string, id string) Constraint {

@@ -1,12 +1,10 @@
 package pipeline_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
-	"github.com/dmpl/dmpl/pkg/dotnet"
 	"github.com/dmpl/dmpl/pkg/pipeline"
 	"github.com/dmpl/dmpl/pkg/pipeline/pipelinetest"
 	"github.com/dmpl/dmpl/pkg/thread"
@@ -23,7 +21,7 @@ func TestRetryVectors(t *testing.T) {
 		if err := o.Err(); err != nil {
 			t.Fatal(err)
 		}
-		r := p.Next(s, keywordFailures(s.Constraints, answer), answer)
+		r := p.Next(s, broken(t, s.Constraints, answer), answer)
 		prompt := pipeline.AssembleSnapshot(r.Snapshot, nil, pipeline.Turn{NPC: npc, Feedback: r.Feedback},
 			pipeline.DefaultAssembleConfig(), pipeline.LlamaBrainV1)
 		w := document.NewWriter(document.Style{})
@@ -40,46 +38,20 @@ func TestRetryVectors(t *testing.T) {
 	})
 }
 
-// keywordFailures is the constraint check as far as these vectors need it: keywords, given or quoted in the description,
-// and for a requirement the last word (llamabrain.md §6.2).
-func keywordFailures(set []pipeline.Constraint, answer string) []pipeline.Failure {
-	var failures []pipeline.Failure
-	if dotnet.Blank(answer) {
-		return nil
+// broken gives the failures of the constraint check alone.
+func broken(t *testing.T, set []pipeline.Constraint, answer string) []pipeline.Failure {
+	t.Helper()
+	_, violations, err := pipeline.CheckConstraints(answer, set)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, wanted := range []pipeline.ConstraintType{pipeline.Prohibition, pipeline.Requirement} {
-		for _, c := range set {
-			if c.Type != wanted {
-				continue
-			}
-			if f, failed := keywordFailure(c, answer); failed {
-				failures = append(failures, f)
-			}
-		}
+	var failures []pipeline.Failure
+	for _, v := range violations {
+		failures = append(failures, pipeline.Failure{
+			Reason: v.Reason, Description: v.Description, ViolatingText: v.Text, ViolatedRule: v.Constraint.ID, Severity: v.Constraint.Severity,
+		})
 	}
 	return failures
-}
-
-func keywordFailure(c pipeline.Constraint, answer string) (pipeline.Failure, bool) {
-	f := pipeline.Failure{ViolatedRule: c.ID, Severity: c.Severity}
-	keyword := (*c.Description)[strings.LastIndex(*c.Description, " ")+1:]
-	if quoted := strings.Split(*c.Description, `"`); len(quoted) == 3 {
-		keyword = quoted[1]
-	}
-	if len(c.Patterns) > 0 {
-		keyword = c.Patterns[0]
-	}
-	at := strings.Index(dotnet.Lower(answer), dotnet.Lower(keyword))
-	if c.Type == pipeline.Requirement {
-		f.Reason, f.Description = "RequirementNotMet", "Response does not meet requirement: "+*c.Description
-		return f, at < 0
-	}
-	if at < 0 {
-		return f, false
-	}
-	text := answer[at : at+min(len(keyword)+20, len(answer)-at)]
-	f.Reason, f.Description, f.ViolatingText = "ProhibitionViolated", "Response contains prohibited content: "+*c.Description, &text
-	return f, true
 }
 
 func writeAdded(w *document.Writer, added []pipeline.Constraint) {

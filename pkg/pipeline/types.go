@@ -23,6 +23,7 @@ func (e *Error) Error() string {
 const (
 	CodeInvalidInput = "pipeline.invalid_input"
 	CodeRegexTimeout = "pipeline.regex_timeout" // a pattern ran out of time: its answer is unknown, never a miss
+	CodeLimit        = "pipeline.limit"         // the input would need more work than a stage does
 )
 
 // ConstraintType says what a constraint asks for (llamabrain.md §3).

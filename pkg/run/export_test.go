@@ -1,6 +1,10 @@
 package run
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/dmpl/dmpl/pkg/trace"
+)
 
 // Dying is a file system that stops after some operations, as a process that is killed does. The last write may be half done.
 type Dying struct {
@@ -72,7 +76,7 @@ func (f *dyingFile) Sync() error {
 
 // CreateOn starts a run on a file system that dies.
 func CreateOn(d *Dying, dir string, o Opening) (*Writer, error) {
-	return create(d, caps{MaxPart, MaxRun}, dir, o)
+	return create(d, caps{trace.MaxPart, trace.MaxRun}, dir, o)
 }
 
 // CreateWithin starts a run with other caps.

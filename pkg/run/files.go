@@ -29,8 +29,8 @@ const (
 	CommitFile      = "commit.json"
 )
 
-// unfinished is the manifest while it is being written.
-const unfinished = ManifestFile + ".tmp"
+// Unfinished is the manifest while it is being written.
+const Unfinished = ManifestFile + ".tmp"
 
 // kind is one kind of file: what it holds and where it belongs in a recording.
 type kind struct {
@@ -71,9 +71,3 @@ func part(folder string, n int) string { return fmt.Sprintf("%s/%04d.jsonl", fol
 func known(name string) bool {
 	return partName.MatchString(name) || slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name })
 }
-
-// The caps of the trace (CONTRACT V4).
-const (
-	MaxPart = 8 << 20   // bytes of one part
-	MaxRun  = 100 << 20 // bytes of all parts of a run
-)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/trace"
 )
 
 // Writer writes one run. Until Close has returned nil the run says that it is cut short, whatever happens to the process
@@ -41,7 +42,7 @@ type Counts struct {
 
 // Create starts a run in a folder that is empty or not there yet.
 func Create(dir string, o Opening) (*Writer, error) {
-	return create(local{}, caps{MaxPart, MaxRun}, dir, o)
+	return create(local{}, caps{trace.MaxPart, trace.MaxRun}, dir, o)
 }
 
 func create(d disk, c caps, dir string, o Opening) (*Writer, error) {
@@ -268,7 +269,7 @@ func (w *Writer) finish(out *output) error {
 
 // replaceManifest puts a manifest in the place of the one before, so that a reader finds either, and never half of one.
 func (w *Writer) replaceManifest(files []entry) error {
-	f, err := w.disk.create(filepath.Join(w.dir, unfinished))
+	f, err := w.disk.create(filepath.Join(w.dir, Unfinished))
 	if err != nil {
 		return err
 	}
@@ -276,7 +277,7 @@ func (w *Writer) replaceManifest(files []entry) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := w.disk.rename(filepath.Join(w.dir, unfinished), filepath.Join(w.dir, ManifestFile)); err != nil {
+	if err := w.disk.rename(filepath.Join(w.dir, Unfinished), filepath.Join(w.dir, ManifestFile)); err != nil {
 		return err
 	}
 	return w.disk.syncFolder(w.dir)

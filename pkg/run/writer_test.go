@@ -13,6 +13,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/run"
+	"github.com/dmpl/dmpl/pkg/trace"
 )
 
 var opening = run.Opening{RunID: "run-1", Pipeline: memory.DMPLv1, Lane: run.Lane{Name: "ci", Deterministic: true}, Created: 7}
@@ -149,8 +150,8 @@ func TestEventsAreDroppedOverACap(t *testing.T) {
 
 // V4: the caps are those of the contract.
 func TestCaps(t *testing.T) {
-	if run.MaxPart != 8*1024*1024 || run.MaxRun != 100*1024*1024 {
-		t.Errorf("a part has %d bytes, a run %d", run.MaxPart, run.MaxRun)
+	if trace.MaxPart != 8*1024*1024 || trace.MaxRun != 100*1024*1024 {
+		t.Errorf("a part has %d bytes, a run %d", trace.MaxPart, trace.MaxRun)
 	}
 }
 

@@ -103,7 +103,7 @@ var retrievalMembers = []member[trace.Retrieval]{
 		field: func(t *trace.Retrieval) *trace.Field { return &t.SchemaVersion },
 		check: version[trace.Retrieval](trace.RetrievalSchemaVersion),
 	},
-	metadataOf(func(t *trace.Retrieval) *trace.Field { return &t.Truncated }),
+	metadataOf(func(t *trace.Retrieval) metadata { return metadata{truncated: &t.Truncated} }),
 }
 
 func readRows(r *reader, t *trace.Retrieval) error {
@@ -149,7 +149,7 @@ func readRetrievalObject(r *reader, t *trace.Retrieval, data []byte) error {
 	t.Single = true
 	t.RowList.State = trace.Present
 	t.Rows = make([]trace.Row, 1)
-	truncated := metadataOf(func(*trace.Row) *trace.Field { return &t.Truncated })
+	truncated := metadataOf(func(*trace.Row) metadata { return metadata{truncated: &t.Truncated} })
 	return element(r, append(slices.Clip(rowMembers), truncated), &t.Rows[0], &t.Rows[0].Field)
 }
 

@@ -50,7 +50,7 @@ var traceMembers = []member[trace.Trace]{
 		name:  "role_id",
 		check: func(_ *reader, t *trace.Trace, _ *trace.Field) { t.Foreign = true },
 	},
-	metadataOf(func(t *trace.Trace) *trace.Field { return &t.Truncated }),
+	metadataOf(func(t *trace.Trace) metadata { return metadata{truncated: &t.Truncated, lane: &t.Lane} }),
 	{
 		name: "model_config", want: canon.Object,
 		field: func(t *trace.Trace) *trace.Field { return &t.ModelConfig },
@@ -184,28 +184,32 @@ var outputMembers = []member[trace.Output]{
 	},
 }
 
-// metadata holds the one member of a metadata object that a rule reads; the others are only held to their types.
+// metadata holds the members of a metadata object that a rule reads; the others are only held to their types.
 type metadata struct {
-	truncated *trace.Field
-	other     trace.Field
+	truncated, lane *trace.Field
+	other           trace.Field
 }
 
 func (m *metadata) rest() *trace.Field { return &m.other }
 
 var metadataMembers = []member[metadata]{
 	{name: "truncated", want: canon.Bool, field: func(m *metadata) *trace.Field { return m.truncated }},
-	{name: "lane", want: canon.String, field: (*metadata).rest},
+	{name: "lane", want: canon.String, field: func(m *metadata) *trace.Field { return m.lane }},
 	{name: "events_total", want: canon.Number, field: (*metadata).rest, check: count[metadata]},
 	{name: "events_kept", want: canon.Number, field: (*metadata).rest, check: count[metadata]},
 	{name: "dropped_digest", want: canon.String, field: (*metadata).rest},
 }
 
 // metadataOf is the member of a document that says whether the writer left something out (CONTRACT V4).
-func metadataOf[T any](truncated func(*T) *trace.Field) member[T] {
+func metadataOf[T any](kept func(*T) metadata) member[T] {
 	return member[T]{
 		name: "metadata", want: canon.Object,
 		read: func(r *reader, t *T) error {
-			return object(r, metadataMembers, &metadata{truncated: truncated(t)})
+			m := kept(t)
+			if m.lane == nil {
+				m.lane = &m.other
+			}
+			return object(r, metadataMembers, &m)
 		},
 	}
 }

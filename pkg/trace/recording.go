@@ -37,6 +37,12 @@ type RunFile struct {
 	Bytes       int64
 }
 
+// The caps of a native run's trace (CONTRACT V4).
+const (
+	MaxPart = 8 << 20   // bytes of one part
+	MaxRun  = 100 << 20 // bytes of all parts of a run
+)
+
 // Document is one JSON document of a run: a file, or a line of one.
 type Document struct {
 	Path  string // the file
@@ -135,13 +141,13 @@ func (d Document) compare(turn, attempt, call int) int {
 	return 0
 }
 
-// QueryFingerprint gives D6's digest for a retrieval of a turn: the query is the player's input, NFC, white-space runs one
-// space, trimmed; where the turn has topics it is {"text", "topics"}.
-func (d Document) QueryFingerprint(version, mode string) (string, bool) {
-	input, ok := d.Value.Get("player_input")
-	text, isText := input.Text()
-	if !ok || !isText {
-		return "", false
+// Query gives the preimage of D6's fingerprint for a retrieval of a turn: the query is the player's input, NFC, white-space
+// runs one space, trimmed; where the turn has topics it is {"text", "topics"}. It is nil where the turn states no input.
+func (d Document) Query(version, mode string) []byte {
+	input, _ := d.Value.Get("player_input")
+	text, ok := input.Text()
+	if !ok {
+		return nil
 	}
 	query := canon.Quote(nil, []byte(strings.Join(strings.Fields(string(canon.NFC([]byte(text)))), " ")))
 	if topics := d.Field("/topics"); topics.Ok() {
@@ -151,12 +157,7 @@ func (d Document) QueryFingerprint(version, mode string) (string, bool) {
 	preimage := append([]byte(`{"query":`), query...)
 	preimage = append(preimage, `,"query_normalization_version":`...)
 	preimage = append(canon.Quote(preimage, []byte(version)), `,"retrieval_mode":`...)
-	preimage = append(canon.Quote(preimage, []byte(mode)), '}')
-	sum, err := canon.Digest(canon.JSONv1, preimage)
-	if err != nil {
-		return "", false
-	}
-	return sum.Hex(), true
+	return append(canon.Quote(preimage, []byte(mode)), '}')
 }
 
 // LinePointer gives the pointer of a line in its file.

@@ -47,39 +47,40 @@ func (k EventKind) Name() string { return k.Interceptor + "/" + k.Decision }
 // Start stands for the beginning of a turn among what a kind may follow.
 const Start = ""
 
-// The names of kinds that others follow.
+// The names of the kinds that rules ask for.
 const (
-	promptReady    = "before_prompt/prompt_ready"
-	modelAnswered  = "after_model/model_response_processed"
-	toolReady      = "before_tool/tool_call_ready"
-	toolAnswered   = "after_tool/tool_call_result"
-	gatePassed     = "gate/passed"
-	gateRetry      = "gate/retry"
-	mutateApplied  = "mutate/applied"
-	dispatchDone   = "dispatch/applied"
-	turnFailure    = "on_turn_failure"
-	commitDecision = "commit"
+	PromptReady   = "before_prompt/prompt_ready"
+	ModelAnswered = "after_model/model_response_processed"
+	ToolReady     = "before_tool/tool_call_ready"
+	ToolAnswered  = "after_tool/tool_call_result"
+	GateRetry     = "gate/retry"
+
+	gatePassed    = "gate/passed"
+	mutateApplied = "mutate/applied"
 )
+
+// Agent is the role of an event where no other is known: of a turn without npc_id, and of the run itself (CONTRACT P7).
+const Agent = "agent"
 
 // Catalogue is every kind of event that a native run may have, in the order of the stages (CONTRACT P7). It is closed:
 // docs/spec/events.md is held to it by a test.
 var Catalogue = slices.Concat(
 	[]EventKind{
-		{Interceptor: "before_prompt", Decision: "prompt_ready", Needs: []StageMember{ConstraintsDigest, PromptDigest}, After: []string{Start, gateRetry}},
-		{Interceptor: "after_model", Decision: "model_response_processed", Needs: []StageMember{ParseDigest}, After: []string{promptReady}},
-		{Interceptor: BeforeTool, Decision: "tool_call_ready", After: []string{modelAnswered, toolAnswered}, Call: true},
-		{Interceptor: "after_tool", Decision: "tool_call_result", After: []string{toolReady}, Call: true},
+		{Interceptor: "before_prompt", Decision: "prompt_ready", Needs: []StageMember{ConstraintsDigest, PromptDigest}, After: []string{Start, GateRetry}},
+		{Interceptor: "after_model", Decision: "model_response_processed", Needs: []StageMember{ParseDigest}, After: []string{PromptReady}},
+		{Interceptor: BeforeTool, Decision: "tool_call_ready", After: []string{ModelAnswered, ToolAnswered}, Call: true},
+		{Interceptor: "after_tool", Decision: "tool_call_result", After: []string{ToolReady}, Call: true},
 	},
-	kinds("gate", []string{"passed", "retry"}, EventKind{Needs: []StageMember{GateDigest}, After: []string{modelAnswered, toolAnswered}}),
-	kinds("gate", []string{"fallback"}, EventKind{Needs: []StageMember{GateDigest}, After: []string{modelAnswered, toolAnswered}, Ends: true}),
+	kinds("gate", []string{"passed", "retry"}, EventKind{Needs: []StageMember{GateDigest}, After: []string{ModelAnswered, ToolAnswered}}),
+	kinds("gate", []string{"fallback"}, EventKind{Needs: []StageMember{GateDigest}, After: []string{ModelAnswered, ToolAnswered}, Ends: true}),
 	[]EventKind{
 		{Interceptor: "mutate", Decision: "applied", Needs: []StageMember{MutationsDigest, StateDigest}, After: []string{gatePassed}},
 		{Interceptor: "dispatch", Decision: "applied", Needs: []StageMember{DispatchedIntents}, After: []string{mutateApplied}, Ends: true},
 	},
-	kinds(turnFailure, []string{"output_missing", "reference_refused", "admission_denied", "stage_failed"}, EventKind{
-		After: []string{Start, promptReady, modelAnswered, toolReady, toolAnswered, gatePassed, gateRetry, mutateApplied}, Ends: true,
+	kinds("on_turn_failure", []string{"output_missing", "reference_refused", "admission_denied", "stage_failed"}, EventKind{
+		After: []string{Start, PromptReady, ModelAnswered, ToolReady, ToolAnswered, gatePassed, GateRetry, mutateApplied}, Ends: true,
 	}),
-	kinds(commitDecision, []string{"commit_applied", "policy_rejected", "validation_failed", "storage_apply_failed", "payload_mismatch"},
+	kinds("commit", []string{"commit_applied", "policy_rejected", "validation_failed", "storage_apply_failed", "payload_mismatch"},
 		EventKind{Needs: []StageMember{StateDigest}, OfRun: true}),
 )
 

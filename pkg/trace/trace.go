@@ -55,6 +55,7 @@ type Trace struct {
 	Events                                    []Event
 	Output                                    Output
 	Truncated                                 Field // metadata.truncated
+	Lane                                      Field // metadata.lane
 	ModelConfig                               Field // CONTRACT D8: preimage of model_config_id
 	Commit                                    Commit
 	Retrieval                                 *Retrieval // nil when no retrieval trace was given

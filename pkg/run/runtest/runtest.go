@@ -242,7 +242,7 @@ func (b *builder) commit(envelope object) {
 	}
 	after := Digest(object{"after": b.f.Turns, "state": state})
 	id := Digest(object{"memory_snapshot_id": SnapshotID, "policy_set_id": b.policySet, "run_id": b.f.RunID})
-	b.event("commit", decision, object{"state_digest": after}, nil)
+	b.event("commit", decision, object{"state_digest": after}, object{"role": trace.Agent})
 	record := object{"buffer_state": state, "reason_code": reason, "commit_id": id, "commit_payload_fingerprint": Digest(writes)}
 	envelope["commit"] = record
 	b.document(run.CommitFile, object{
