@@ -29,8 +29,8 @@ func (a *App) diffCommand() *cobra.Command {
 		Short: "Say whether two runs are equivalent, and where they part if not",
 		Long: `diff compares two recorded runs, event index by event index: equivalent, divergent or undecided, with the first
 difference as the root. LEFT and RIGHT are two traces, two event streams (a JSON
-snapshot or an SQLite trail), two debug packages, rolling logs or save files of LlamaBrain, or two folders whose turns are
-compared one by one.`,
+snapshot or an SQLite trail), two debug packages, rolling logs or save files of LlamaBrain, or two folders whose turns and
+streams are compared one by one.`,
 		Example: `  dmpl diff left/memory_trace.json right/memory_trace.json
   dmpl diff runs/monday/observability runs/tuesday/observability
   dmpl diff monday/snapshot.json tuesday/trail.sqlite
@@ -90,7 +90,7 @@ func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, err
 		return []finding.Result{result}, err
 	}
 	settings := equiv.Options{Profiles: profiles, Ignore: o.ignore, Timeline: o.format.value == formatJSON}
-	if isFolder(left) && isFolder(right) {
+	if isFolder(left) && isFolder(right) && !(o.isRun(left) && o.isRun(right)) {
 		return a.diffTrees(left, right, o, settings)
 	}
 	result, err := a.diffPair(pairing{
@@ -134,12 +134,14 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		result, err := troubled(a.nameOf(left, right), true, errLeft, errRight)
 		return []finding.Result{result}, err
 	}
+	leftStreams, rightStreams := a.streamsIn(leftTree, o), a.streamsIn(rightTree, o)
 	var results []finding.Result
 	for _, side := range []struct {
-		root string
-		tree *dialect.Tree
-	}{{left, leftTree}, {right, rightTree}} {
-		if len(side.tree.Entries) == 0 {
+		root    string
+		tree    *dialect.Tree
+		streams []string
+	}{{left, leftTree, leftStreams}, {right, rightTree, rightStreams}} {
+		if len(side.tree.Entries)+len(side.streams) == 0 {
 			results = append(results, empty(side.root, true, side.tree.Skipped...))
 		}
 	}
@@ -147,10 +149,19 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		return results, nil
 	}
 	turns := turnsOf(leftTree, rightTree)
-	step, done := a.progress(len(turns), "diff")
+	pairs := pairedStreams(left, right, leftStreams, rightStreams)
+	step, done := a.progress(len(turns)+len(pairs), "diff")
 	defer done()
 	for _, turn := range turns {
 		result, err := a.diffTurn(turn, left, right, o, settings)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+		step()
+	}
+	for _, pair := range pairs {
+		result, err := a.diffStreamPair(pair, left, right, o)
 		if err != nil {
 			return nil, err
 		}
@@ -208,9 +219,9 @@ func turnsOf(left, right *dialect.Tree) []turn {
 func (a *App) diffTurn(t turn, left, right string, o *diffOptions, settings equiv.Options) (finding.Result, error) {
 	switch {
 	case t.right == nil:
-		return missingTurn(t.key, t.left.Path, right, "the right run has no such turn"), nil
+		return missing(finding.EquivTurnMissing, t.key, t.left.Path, right, "the right run has no such turn"), nil
 	case t.left == nil:
-		return missingTurn(t.key, left, t.right.Path, "the left run has no such turn"), nil
+		return missing(finding.EquivTurnMissing, t.key, left, t.right.Path, "the left run has no such turn"), nil
 	}
 	return a.diffPair(pairing{
 		name: t.key, left: t.left.Path, right: t.right.Path,
@@ -218,10 +229,11 @@ func (a *App) diffTurn(t turn, left, right string, o *diffOptions, settings equi
 	}, o, settings)
 }
 
-func missingTurn(key, left, right, detail string) finding.Result {
-	f := about(finding.EquivTurnMissing, left)
+// missing is the result of what one folder has and the other has not.
+func missing(code finding.Code, key, left, right, detail string) finding.Result {
+	f := about(code, left)
 	f.RightArtifact, f.Detail = right, detail
-	r := finding.Result{Name: key, Findings: []finding.Finding{f}, Checks: []finding.Check{{ID: "E3", Status: finding.Failed, Count: 1}}}
+	r := finding.Result{Name: key, Findings: []finding.Finding{f}, Checks: []finding.Check{{ID: f.Rule(), Status: finding.Failed, Count: 1}}}
 	r.Judge(true)
 	return r
 }

@@ -1,7 +1,8 @@
 package cmd
 
 import (
-	"os"
+	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -9,12 +10,13 @@ import (
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
+	"github.com/dmpl/dmpl/pkg/verify"
 )
 
 // areStreams says whether two inputs are event streams. One stream and one trace are a usage error; what is neither is left
 // to the readers, who say what is wrong with it.
 func (a *App) areStreams(left, right string, o *diffOptions) (bool, error) {
-	if o.dialect.value != dialectAuto && o.dialect.value != dblgateway.Name {
+	if o.dialect.value != dialectAuto && o.dialect.value != dblgateway.Name || isFolder(left) && isFolder(right) {
 		return false, nil
 	}
 	leftIs, rightIs := a.isStream(left, &o.artifactOptions), a.isStream(right, &o.artifactOptions)
@@ -72,20 +74,80 @@ func (a *App) diffStreams(left, right string, o *diffOptions) (finding.Result, e
 	return result, nil
 }
 
-// readStream reads a stream and keeps what a comparison needs of its events. The caller closes the stream.
-func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgateway.Stream, error) {
-	if info, err := os.Stat(path); err == nil {
-		a.collect(int(info.Size()))
+// streamsIn takes the streams out of a folder. Where streams alone are asked for, nothing else of it counts.
+func (a *App) streamsIn(tree *dialect.Tree, o *diffOptions) []string {
+	if o.dialect.value == dblgateway.Name {
+		tree.Entries, tree.Orphans = nil, nil
 	}
-	side := &equiv.Stream{Path: path}
+	return a.takeStreams(tree, &o.artifactOptions)
+}
+
+// placedStreams is a place that both folders can have, with the stream of each; "" where there is none.
+type placedStreams struct{ place, left, right string }
+
+// pairedStreams pairs the streams of two folders by their places below the roots.
+func pairedStreams(leftRoot, rightRoot string, left, right []string) []placedStreams {
+	pairs := map[string]placedStreams{}
+	for _, path := range left {
+		place := placeBelow(leftRoot, path)
+		pairs[place] = placedStreams{place: place, left: path}
+	}
+	for _, path := range right {
+		place := placeBelow(rightRoot, path)
+		pairs[place] = placedStreams{place, pairs[place].left, path}
+	}
+	var sorted []placedStreams
+	for _, place := range slices.Sorted(maps.Keys(pairs)) {
+		sorted = append(sorted, pairs[place])
+	}
+	return sorted
+}
+
+// placeBelow names a file of a folder the same in every copy of the folder.
+func placeBelow(root, path string) string {
+	place, err := filepath.Rel(root, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(place)
+}
+
+// diffStreamPair compares the streams at one place of two folders.
+func (a *App) diffStreamPair(p placedStreams, left, right string, o *diffOptions) (finding.Result, error) {
+	switch {
+	case p.right == "":
+		return missing(finding.StreamDiffMissing, p.place, p.left, right, "the right folder has no such stream"), nil
+	case p.left == "":
+		return missing(finding.StreamDiffMissing, p.place, left, p.right, "the left folder has no such stream"), nil
+	}
+	result, err := a.diffStreams(p.left, p.right, o)
+	result.Name = p.place
+	return result, err
+}
+
+// readStream reads a stream, keeps what a comparison needs of its events, and verifies it on the way: a side that is not
+// what it claims to be proves nothing (CONTRACT E1). No configuration is given, so no context is assembled again. The
+// caller closes the stream.
+func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgateway.Stream, error) {
+	step, done := a.progressOfEvents("diff")
+	defer done()
+	step = a.boundedHeap(step)
+	side, check := &equiv.Stream{Path: path}, verify.NewStream(verify.StreamOptions{Path: path})
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
 		side.Add(e)
+		check.Add(e)
+		step()
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	side.Payload, side.Findings, side.Partial = stream.Payload, stream.Shape, stream.Reason
+	result, err := check.Result(streamSource(stream))
+	if err != nil {
+		stream.Close()
+		return nil, nil, err
+	}
+	side.Payload, side.Findings, side.Partial = stream.Payload, result.Findings, stream.Reason
 	return side, stream, nil
 }

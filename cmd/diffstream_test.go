@@ -7,23 +7,56 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/thread/threadtest"
 )
 
 // streamPair is a row of fixtures/thread/diff.json.
 type streamPair struct {
 	Name, Stream string
-	Edits        []struct {
-		At     string
-		Value  any
-		Remove bool
+	Edits        []threadtest.Edit
+	Repair       bool
+	Verdict      string
+	Codes        []string
+}
+
+func streamPairs(t *testing.T) []streamPair {
+	t.Helper()
+	var pairs []streamPair
+	readExpected(t, filepath.Join(fixtures, "thread", "diff.json"), &pairs)
+	if len(pairs) < 40 {
+		t.Fatalf("%d pairs, want 40 at least", len(pairs))
 	}
-	Verdict finding.Verdict
-	Codes   []string
+	return pairs
+}
+
+// args writes the edited side and gives the command line that compares it.
+func (p streamPair) args(t *testing.T) []string {
+	t.Helper()
+	whole := gatewayStream(p.Stream, "snapshot.json")
+	edited := threadtest.Load(t, whole).Apply(p.Edits...)
+	if p.Repair {
+		edited.Repair()
+	}
+	return []string{"diff", whole, edited.Write()}
+}
+
+// E1, X8: the rows of diff.json are what the command says of both sides together.
+func TestEveryPairOfStreamsHasItsOutcome(t *testing.T) {
+	for _, p := range streamPairs(t) {
+		r, _ := runJSON(t, p.args(t)...)
+		var codes []string
+		for _, f := range r.all() {
+			codes = append(codes, f.Code)
+		}
+		slices.Sort(codes)
+		if codes = slices.Compact(codes); r.Verdict != p.Verdict || !slices.Equal(codes, p.Codes) {
+			t.Errorf("%s: %s with %v, want %s with %v", p.Name, r.Verdict, codes, p.Verdict, p.Codes)
+		}
+	}
 }
 
 func gatewayStream(name, file string) string {
@@ -33,67 +66,21 @@ func gatewayStream(name, file string) string {
 // madeStreams writes the edited side of every pair and gives the command lines that compare it.
 func madeStreams(t *testing.T) []invocation {
 	t.Helper()
-	var pairs []streamPair
-	readExpected(t, filepath.Join(fixtures, "thread", "diff.json"), &pairs)
 	var all []invocation
-	for _, p := range pairs {
-		raw, err := os.ReadFile(gatewayStream(p.Stream, "snapshot.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		var snapshot any
-		if err := d.Decode(&snapshot); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range p.Edits {
-			snapshot = put(snapshot, strings.Split(e.At, "/")[1:], e.Value, e.Remove)
-		}
-		text, err := json.Marshal(snapshot)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "snapshot.json")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, invocation{"stream " + p.Name, []string{"diff", gatewayStream(p.Stream, "snapshot.json"), path}})
+	for _, p := range streamPairs(t) {
+		all = append(all, invocation{"stream " + p.Name, p.args(t)})
 	}
 	damaged := filepath.Join(t.TempDir(), "damaged.sqlite")
 	if err := os.WriteFile(damaged, []byte("SQLite format 3\x00 and nothing else"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	surrogates := gatewayStream("s15_lone_surrogates", "snapshot.json")
+	alone, none := folders(t, map[string]string{"s": surrogates}, nil)
 	return append(all,
+		invocation{"stream in one folder only", []string{"diff", alone, none}},
 		invocation{"stream damaged", []string{"diff", damaged, surrogates}},
 		invocation{"stream with lone surrogates", []string{"diff", surrogates, surrogates}},
 	)
-}
-
-func put(v any, path []string, value any, remove bool) any {
-	if len(path) == 0 {
-		return value
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		v[path[0]] = put(v[path[0]], path[1:], value, remove)
-		if len(path) == 1 && remove {
-			delete(v, path[0])
-		}
-		return v
-	case []any:
-		i, err := strconv.Atoi(path[0])
-		if err != nil {
-			panic(err)
-		}
-		if len(path) == 1 && remove {
-			return slices.Delete(v, i, i+1)
-		}
-		v[i] = put(v[i], path[1:], value, remove)
-		return v
-	}
-	panic("no such place")
 }
 
 // X8: diff takes snapshots, trails, gzip and standard input, in every combination.
@@ -123,7 +110,13 @@ func TestDiffTakesStreamsInEveryForm(t *testing.T) {
 	}
 	// The first payload is larger than the head, and what names a snapshot stands last.
 	large := filepath.Join(t.TempDir(), "large.json")
-	text = slices.Concat([]byte(`{"events":`), raw[bytes.IndexByte(raw, '['):bytes.LastIndexByte(raw, ']')+1], []byte(`,"limit":2000,"offset":0,"length":32,"v_digest":"00"}`))
+	var whole struct {
+		VDigest string `json:"v_digest"`
+	}
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		t.Fatal(err)
+	}
+	text = slices.Concat([]byte(`{"events":`), raw[bytes.IndexByte(raw, '['):bytes.LastIndexByte(raw, ']')+1], []byte(`,"limit":2000,"offset":0,"length":32,"v_digest":"`+whole.VDigest+`"}`))
 	text = bytes.Replace(text, []byte(`"_obs":{`), []byte(`"_obs":{"large":"`+strings.Repeat("x", 70<<10)+`",`), 1)
 	if err := os.WriteFile(large, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -155,6 +148,62 @@ func TestTheSummaryNamesObservationalText(t *testing.T) {
 		return
 	}
 	t.Fatal("the fixture is missing")
+}
+
+// folders lays two folders out: the same turns in both, and under their places the streams that are named.
+func folders(t *testing.T, left, right map[string]string) (leftRoot, rightRoot string) {
+	t.Helper()
+	roots := []string{t.TempDir(), t.TempDir()}
+	for i, streams := range []map[string]string{left, right} {
+		if err := os.CopyFS(roots[i], os.DirFS(filepath.Join(fixtures, "runs", "base"))); err != nil {
+			t.Fatal(err)
+		}
+		for place, stream := range streams {
+			raw, err := os.ReadFile(stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(roots[i], place)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return roots[0], roots[1]
+}
+
+// X8: of two folders the streams count as the turns do: none is left out in silence.
+func TestDiffOfFoldersComparesTheirStreams(t *testing.T) {
+	chat, trail, denies := gatewayStream("s01_chat_refs", "snapshot.json"), gatewayStream("s01_chat_refs", "trail.sqlite"), gatewayStream("s03_denies", "snapshot.json")
+	for _, tt := range []struct {
+		name        string
+		left, right map[string]string
+		exit        int
+		code        string // of some finding; "" for none
+	}{
+		{"the same", map[string]string{"a/s": chat}, map[string]string{"a/s": trail}, 0, ""},
+		{"another", map[string]string{"a/s": chat}, map[string]string{"a/s": denies}, 3, "streamdiff.configuration"},
+		{"on the left alone", map[string]string{"s": chat}, nil, 1, "streamdiff.missing"},
+		{"on the right alone", map[string]string{"s": chat}, map[string]string{"s": chat, "a/s": chat}, 1, "streamdiff.missing"},
+	} {
+		left, right := folders(t, tt.left, tt.right)
+		for _, dialect := range []string{"auto", "dblgateway"} {
+			r, code := runJSON(t, "diff", left, right, "--dialect", dialect)
+			found := slices.ContainsFunc(r.all(), func(f reportedEntry) bool { return f.Code == tt.code })
+			if dialect == "dblgateway" && tt.right == nil {
+				continue // a folder without a stream is empty then
+			}
+			if code != tt.exit || found != (tt.code != "") {
+				t.Errorf("%s, %s: exit %d, %+v", tt.name, dialect, code, r.errors())
+			}
+			if want := map[string]int{"auto": 3, "dblgateway": 0}[dialect] + max(len(tt.left), len(tt.right)); len(r.Results) != want {
+				t.Errorf("%s, %s: %d results, want %d", tt.name, dialect, len(r.Results), want)
+			}
+		}
+	}
 }
 
 // Z2: a stream and a trace cannot be compared, and neither can flags of traces be applied to streams.

@@ -47,17 +47,28 @@ func (a *App) maySetCollector() bool {
 // The memory, in bytes, up to which the heap of a stream stays where it can: one of some thousand events, one of very many.
 const (
 	streamHeap     = 20 << 20
-	longStreamHeap = 256 << 20
+	longStreamHeap = 240 << 20
 )
 
 // manyEvents is when a stream is long: what is kept of its events no longer fits streamHeap.
 const manyEvents = 50_000
+
+// boundedHeap is step for each event of one stream, and bounds the heap as they are counted.
+func (a *App) boundedHeap(step func()) func() {
+	events := 0
+	return func() {
+		a.collectForStream(events)
+		events++
+		step()
+	}
+}
 
 // collectForStream bounds the heap while a stream is checked, as its events are counted.
 func (a *App) collectForStream(events int) {
 	switch {
 	case events != 0 && events != manyEvents, !a.maySetCollector():
 	case events == 0:
+		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(streamHeap)
 	default:
 		debug.SetGCPercent(100)

@@ -1,12 +1,15 @@
 package cmd
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/replay"
+	"github.com/dmpl/dmpl/pkg/thread"
 )
 
 const (
@@ -80,13 +83,15 @@ func (a *App) replayStream(o *replayOptions, path string) (finding.Result, error
 		return finding.Result{}, err
 	}
 	options := replay.Options{Config: config.Config, Unknown: config.unknown, Until: o.until}
+	step, done := a.progressOfEvents("replay")
+	defer done()
+	step = a.boundedHeap(step)
 	var stream *dblgateway.Stream
 	var run *replay.Stream
 	if o.mode.value == modeLedger {
-		stream, run, err = replayLedger(path, o.db, settings, options)
+		stream, run, err = replayLedger(path, o.db, settings, options, step)
 	} else {
-		run = replay.New(options)
-		stream, err = dblgateway.Read(path, settings, run.Event)
+		stream, run, err = replayEvents(path, settings, options, step)
 	}
 	if err != nil {
 		return finding.Result{}, err
@@ -100,4 +105,21 @@ func (a *App) replayStream(o *replayOptions, path string) (finding.Result, error
 		}
 	}
 	return result, stream.Close()
+}
+
+// replayEvents replays the events of a stream, references answered by the events themselves. It calls step for each event.
+func replayEvents(path string, settings dialect.Options, o replay.Options, step func()) (*dblgateway.Stream, *replay.Stream, error) {
+	run := replay.New(o)
+	stream, err := dblgateway.Read(path, settings, func(e thread.Event) error {
+		step()
+		run.Event(e)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := run.Compare(stream.Payload); err != nil {
+		return nil, nil, errors.Join(err, stream.Close())
+	}
+	return stream, run, nil
 }

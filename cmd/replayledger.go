@@ -13,9 +13,9 @@ import (
 
 // replayLedger replays a trail as found; a snapshot is projected into an SQLite file first, and so is a trail where db
 // names that file. Without db the file is a private one and is removed (X5).
-func replayLedger(path, db string, settings dialect.Options, o replay.Options) (*dblgateway.Stream, *replay.Stream, error) {
+func replayLedger(path, db string, settings dialect.Options, o replay.Options, step func()) (*dblgateway.Stream, *replay.Stream, error) {
 	if db != "" {
-		return replayProjected(path, db, settings, o, false)
+		return replayProjected(path, db, settings, o, false, step)
 	}
 	dir, err := os.MkdirTemp("", "dmpl-ledger-")
 	if err != nil {
@@ -23,7 +23,7 @@ func replayLedger(path, db string, settings dialect.Options, o replay.Options) (
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "ledger.sqlite")
-	stream, run, err := replayProjected(path, file, settings, o, true)
+	stream, run, err := replayProjected(path, file, settings, o, true, step)
 	var problem *dialect.Problem
 	if errors.As(err, &problem) && problem.Path == file {
 		problem.Path = path // the private file means nothing to anybody
@@ -33,13 +33,14 @@ func replayLedger(path, db string, settings dialect.Options, o replay.Options) (
 
 // replayProjected projects the stream while it is read, since standard input is read once only. A trail is found out then:
 // where asFound allows, it answers itself.
-func replayProjected(path, file string, settings dialect.Options, o replay.Options, asFound bool) (*dblgateway.Stream, *replay.Stream, error) {
+func replayProjected(path, file string, settings dialect.Options, o replay.Options, asFound bool, step func()) (*dblgateway.Stream, *replay.Stream, error) {
 	projection, err := dblgateway.Project(file)
 	if err != nil {
 		return nil, nil, err
 	}
 	var refused error
 	stream, err := dblgateway.Read(path, settings, func(e thread.Event) error {
+		step()
 		if refused == nil {
 			refused = projection.Add(e)
 		}
@@ -86,5 +87,8 @@ func replayFrom(trail *dblgateway.Stream, o replay.Options) (*replay.Stream, err
 	}
 	o.Ledger = ledger
 	run := replay.New(o)
-	return run, ledger.Events(run.Event)
+	if err := ledger.Events(func(e thread.Event) error { run.Event(e); return nil }); err != nil {
+		return nil, err
+	}
+	return run, run.Compare(trail.Payload)
 }

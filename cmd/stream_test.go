@@ -6,23 +6,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/golden"
+	"github.com/dmpl/dmpl/pkg/thread/threadtest"
 )
 
 // tampering is a small change to one of the streams, and the codes that it must give, no others.
 type tampering struct {
-	What   string `json:"what"`
-	Stream string `json:"stream"`
-	Edits  []struct {
-		Pointer string `json:"pointer"`
-		Value   any    `json:"value"`
-	} `json:"edits"`
-	Codes []string `json:"codes"`
+	What   string            `json:"what"`
+	Stream string            `json:"stream"`
+	Edits  []threadtest.Edit `json:"edits"`
+	Repair bool              `json:"repair,omitempty"`
+	Codes  []string          `json:"codes"`
 }
 
 func streamFixture(name, file string) string {
@@ -44,56 +42,15 @@ func tamperings(t *testing.T) []tampering {
 // write writes the changed stream and gives the command that verifies it.
 func (c tampering) write(t *testing.T, dir string) []string {
 	t.Helper()
-	text, err := os.ReadFile(streamFixture(c.Stream, "snapshot.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tree any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&tree); err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range c.Edits {
-		edit(t, tree, strings.Split(e.Pointer, "/")[1:], e.Value)
-	}
-	out, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
+	changed := threadtest.Load(t, streamFixture(c.Stream, "snapshot.json")).Apply(c.Edits...)
+	if c.Repair {
+		changed.Repair()
 	}
 	path := filepath.Join(dir, strings.ReplaceAll(strings.ReplaceAll(c.What, " ", "_"), ",", "")+".json")
-	if err := os.WriteFile(path, out, 0o600); err != nil {
+	if err := os.WriteFile(path, changed.JSON(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return []string{"verify", path, "--context-config", streamFixture(c.Stream, "context.json")}
-}
-
-// edit replaces a member that is there.
-func edit(t *testing.T, tree any, path []string, value any) {
-	t.Helper()
-	switch node := tree.(type) {
-	case map[string]any:
-		if _, ok := node[path[0]]; !ok {
-			t.Fatalf("no member %s", path[0])
-		}
-		if len(path) == 1 {
-			node[path[0]] = value
-			return
-		}
-		edit(t, node[path[0]], path[1:], value)
-	case []any:
-		i, err := strconv.Atoi(path[0])
-		if err != nil || i >= len(node) {
-			t.Fatalf("no element %s", path[0])
-		}
-		if len(path) == 1 {
-			node[i] = value
-			return
-		}
-		edit(t, node[i], path[1:], value)
-	default:
-		t.Fatalf("nothing below %v", path)
-	}
 }
 
 // X6: each small change gives the codes stated for it, and no others.

@@ -34,8 +34,9 @@ func (a *App) verifyCommand() *cobra.Command {
 		Long: `verify checks artifacts one by one: is every required field there, do indices, links and ranks fit together, can the
 trace support a deterministic claim, and does every digest with a preimage match it. Of an event stream of a gateway (JSON
 snapshot or SQLite trail) every digest and both chains are recomputed, and with --context-config every context is assembled
-again from the events. Of a debug package, a rolling log or a save file of LlamaBrain every hash, total and number that the
-file itself can prove is computed again. PATH is a trace, a stream, one of these files, a folder (searched with everything
+again from the events. Of a native run every file and every digest is checked, and runs of one folder that are a chain are held
+to one another. Of a debug package, a rolling log or a save file of LlamaBrain every hash, total and number that the file
+itself can prove is computed again. PATH is a trace, a run, a stream, one of these files, a folder (searched with everything
 below it), or - for standard input.`,
 		Example: `  dmpl verify memory_trace.json
   dmpl verify workspace/observability --profiles profiles/
@@ -96,16 +97,18 @@ func (a *App) verifyAll(o *verifyOptions, args []string) ([]finding.Result, erro
 }
 
 func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
-	if !isFolder(path) {
+	if !isFolder(path) || o.isRun(path) {
 		if a.isStream(path, &o.artifactOptions) {
-			result, err := a.verifyStream(path, o, settings)
+			step, done := a.progressOfEvents("verify")
+			result, err := a.verifyStream(path, o, settings, step)
+			done()
 			return []finding.Result{result}, err
 		}
 		if kind := a.auditKind(path, &o.artifactOptions); kind != "" {
 			result, err := a.verifyAudit(path, kind, o, settings)
 			return []finding.Result{result}, err
 		}
-		if o.contextFile != "" {
+		if o.contextFile != "" && exists(path) {
 			return nil, usage("Name the stream, or leave the flag out.", "--context-config belongs to an event stream, and %s is none", path)
 		}
 		_, result, err := a.verifyFile(path, o, settings, dialect.Options{Retrieval: o.retrieval})
@@ -136,6 +139,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 	defer done()
 	var results []finding.Result
 	var folder verify.Folder
+	var chains verify.Chains
 	for _, entry := range tree.Entries {
 		t, result, err := a.verifyFile(entry.Path, o, settings, dialect.Options{Shared: entry.Shared})
 		if err != nil {
@@ -143,12 +147,13 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		}
 		if t != nil {
 			folder.Add(t)
+			chains.Add(t)
 		}
 		results = append(results, result)
 		step()
 	}
 	for _, path := range streams {
-		result, err := a.verifyStream(path, o, settings)
+		result, err := a.verifyStream(path, o, settings, func() {})
 		if err != nil {
 			return nil, err
 		}
@@ -164,6 +169,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		step()
 	}
 	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
+	whole.Findings = append(whole.Findings, chains.Findings()...)
 	whole.Findings = append(whole.Findings, orphans(tree.Orphans)...)
 	whole.Findings = append(whole.Findings, skipped(tree.Skipped)...)
 	if len(whole.Findings) > 0 {
@@ -182,6 +188,9 @@ func (a *App) verifyFile(path string, o *verifyOptions, settings verify.Options,
 	}
 	result := verify.Trace(artifact.Trace, artifact.Shape, settings)
 	result.Name, result.Inputs = path, slices.Concat(artifact.Inputs, o.profileFiles)
+	if r := artifact.Trace.Recording; r != nil {
+		result.Name = r.Dir
+	}
 	detach(&result)
 	return artifact.Trace, result, nil
 }

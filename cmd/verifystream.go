@@ -90,33 +90,34 @@ func startsStream(path string, head []byte) bool {
 	return errors.Is(err, errEvents) && bytes.Contains(head, []byte(`"prev_event_digest"`))
 }
 
-// verifyStream checks one event stream (CONTRACT V0, X6).
-func (a *App) verifyStream(path string, o *verifyOptions, settings verify.Options) (finding.Result, error) {
+// verifyStream checks one event stream (CONTRACT V0, X6). It calls step after each event.
+func (a *App) verifyStream(path string, o *verifyOptions, settings verify.Options, step func()) (finding.Result, error) {
 	if o.retrieval != "" {
 		return finding.Result{}, usage("Streams have no retrieval trace.", "--retrieval belongs to a trace, and %s is an event stream", path)
 	}
 	check := verify.NewStream(verify.StreamOptions{Path: path, Config: o.context, Coverage: settings.Coverage})
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
-	events := 0
+	step = a.boundedHeap(step)
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
-		a.collectForStream(events)
+		step()
 		check.Add(e)
-		events++
 		return nil
 	})
 	if err != nil {
 		return troubled(path, false, err)
 	}
 	defer stream.Close()
-	result, err := check.Result(verify.StreamSource{
-		Length: stream.Length, VDigest: stream.VDigest, Whole: stream.Whole, Reason: stream.Reason,
-		Shape: stream.Shape, Payload: stream.Payload,
-	})
+	result, err := check.Result(streamSource(stream))
 	if err != nil {
 		return troubled(path, false, err)
 	}
 	result.Name, result.Inputs = path, slices.Concat(stream.Inputs, o.contextInput)
 	return result, nil
+}
+
+// streamSource tells verify what the reader knows of a stream.
+func streamSource(s *dblgateway.Stream) verify.StreamSource {
+	return verify.StreamSource{Length: s.Length, VDigest: s.VDigest, Whole: s.Whole, Reason: s.Reason, Shape: s.Shape, Payload: s.Payload}
 }
 
 // takeStreams takes the streams out of the files of a folder that are no traces.

@@ -17,9 +17,20 @@ func Names() []string {
 	return []string{
 		"context.config.v1",
 		"dmpl.report.v1",
+		"dmpl.run.v1",
+		"memory.commit.v1",
 		"memory.determinism_trace.v1",
+		"memory.policy_set.v1",
 		"memory.retrieval_trace.v1",
+		"memory.snapshot.v1",
 		"memory.tool_profile.v1",
+		"pipeline.config.v1",
+		"run.candidates.v1",
+		"run.output.v1",
+		"run.profiles.v1",
+		"run.prompt.v1",
+		"run.tool_result.v1",
+		"run.turn.v1",
 	}
 }
 

@@ -21,6 +21,7 @@ func seed(f *testing.F) {
 
 // checkReader holds what must be true of any input and any profile.
 func checkReader(t *testing.T, src []byte) {
+	checkParser(t, new(canon.Parser), src)
 	valid := canon.Valid(src)
 	v, err := canon.Parse(src)
 	if codeOf(t, err) != codeOf(t, valid) {

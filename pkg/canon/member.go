@@ -54,6 +54,7 @@ func (r *Reader) name() *Error {
 		m.prefix = prefixAt(r.src, at+1, m.size)
 	} else {
 		r.decodeName(m, t)
+		r.unlike = r.pos
 	}
 	if r.form.Profile == JCS {
 		m.prefix = 0 // RFC 8785 orders names by UTF-16 unit, which bytes do not
@@ -71,6 +72,7 @@ func (r *Reader) name() *Error {
 	r.pos++
 	if r.pos < len(r.src) && r.src[r.pos] == ' ' {
 		r.pos++
+		r.unlike = r.pos
 	}
 	if r.pos < len(r.src) && r.src[r.pos] <= ' ' {
 		r.space()
@@ -148,16 +150,10 @@ func (r *Reader) closeObject(base, start int) *Error {
 			return err
 		}
 	}
-	if !(r.ascending(members) || !r.writing && distinct(members)) {
-		order := r.sorted(members)
-		if r.form.Profile.lenient() {
-			order = r.lastWins(members, order)
-			r.replaced = len(order) < len(members)
-		} else if err := r.unique(members, order); err != nil {
+	if !r.ascending(members) {
+		r.unlike = r.pos
+		if err := r.disorder(members, start); err != nil {
 			return err
-		}
-		if r.writing {
-			r.permute(start+1, members, order)
 		}
 	}
 	if r.writing {
@@ -170,6 +166,24 @@ func (r *Reader) closeObject(base, start int) *Error {
 		r.forgetNames(members)
 	}
 	r.members = r.members[:base]
+	return nil
+}
+
+// disorder looks for duplicates among members that do not ascend, and when writing, puts them in order.
+func (r *Reader) disorder(members []member, start int) *Error {
+	if !r.writing && distinct(members) {
+		return nil
+	}
+	order := r.sorted(members)
+	if r.form.Profile.lenient() {
+		order = r.lastWins(members, order)
+		r.replaced = len(order) < len(members)
+	} else if err := r.unique(members, order); err != nil {
+		return err
+	}
+	if r.writing {
+		r.permute(start+1, members, order)
+	}
 	return nil
 }
 

@@ -275,6 +275,7 @@ func (r *Reader) nonFinite(token string) *Error {
 	start := r.pos
 	if r.form.Profile.lenient() {
 		r.postpone(CodeNonFinite, start, token+" cannot be written as JSON")
+		r.unlike = start + len(token)
 		return r.word(token)
 	}
 	if r.hasPrefix(token) {

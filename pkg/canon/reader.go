@@ -55,6 +55,7 @@ type Reader struct {
 	late    []late   // errors that a lenient profile finds on writing
 
 	replaced bool // the object closed last held a name twice, under a lenient profile
+	unlike   int  // offset after the last place that dbl would write in another way
 
 	// First room for members and order: most documents are small, and then need no other memory.
 	fewMembers [10]member
@@ -137,6 +138,7 @@ func (r *Reader) SkipSame(known []byte) bool {
 		return false
 	}
 	r.pos += len(known)
+	r.unlike = r.pos // nobody has looked
 	return true
 }
 

@@ -22,6 +22,7 @@ const (
 	blanks    = ' ' * everyByte
 	quotes    = '"' * everyByte
 	slashes   = '\\' * everyByte
+	dels      = 0x7F * everyByte
 )
 
 // special marks, in the top bit of each byte, the bytes of a string that are not plain ASCII: controls, quote,
@@ -33,6 +34,9 @@ func special(x uint64) uint64 {
 // space passes white space. Indentation is a line feed with a run of blanks, which goes eight bytes at a time.
 func (r *Reader) space() {
 	src, i := r.src, r.pos
+	if i >= len(src) || src[i] > ' ' {
+		return
+	}
 	for i < len(src) && src[i] <= ' ' {
 		switch src[i] {
 		case ' ', '\t', '\r':
@@ -47,11 +51,11 @@ func (r *Reader) space() {
 				i += 8
 			}
 		default:
-			r.pos = i
+			r.pos, r.unlike = i, i
 			return
 		}
 	}
-	r.pos = i
+	r.pos, r.unlike = i, i
 }
 
 // scan passes the string literal at the cursor, which stands on a quote (C1: UTF-8, no control, no lone surrogate).
@@ -80,6 +84,7 @@ func (r *Reader) scan() (traits, *Error) {
 			}
 			t |= more
 			i += size
+			r.unlike = i
 		case c == '\\':
 			size, more, err := r.escape(i)
 			if err != nil {
@@ -138,6 +143,7 @@ func (r *Reader) escape(i int) (int, traits, *Error) {
 	case '"', '\\', 'b', 'f', 'n', 'r', 't':
 		return 2, escaped, nil
 	case '/':
+		r.unlike = i + 2
 		return 2, escaped | respelled, nil
 	case 'u':
 		return r.unicodeEscape(i)
@@ -156,6 +162,9 @@ func (r *Reader) unicodeEscape(i int) (int, traits, *Error) {
 		}
 		return 0, 0, r.fail(CodeInvalidJSON, at, "expected four hexadecimal digits after \\u, found "+found(src, at))
 	}
+	if !inDBL(src[i:i+6], unit) {
+		r.unlike = i + 6
+	}
 	if !isSurrogate(unit) {
 		if stable(unit) {
 			return 6, escaped | respelled, nil
@@ -164,6 +173,9 @@ func (r *Reader) unicodeEscape(i int) (int, traits, *Error) {
 	}
 	rest := src[i+6:]
 	if low, ok := hexUnit(rest); ok && unit < 0xDC00 && low >= 0xDC00 && low <= 0xDFFF {
+		if !inDBL(rest[:6], low) {
+			r.unlike = i + 12
+		}
 		return 12, escaped | respelled | wide, nil
 	}
 	if unit < 0xDC00 && cutEscape(rest) {
@@ -253,6 +265,9 @@ func (r *Reader) number() (integer bool, err *Error) {
 	}
 	if !integer && (large || i-r.pos > maxPoint) && !Finite(src[r.pos:i]) {
 		r.beyond = i
+	}
+	if !integer || i-r.pos == len("-0") && src[r.pos] == '-' && src[i-1] == '0' {
+		r.unlike = i
 	}
 	r.pos = i
 	return integer, nil

@@ -1,6 +1,9 @@
 package canon
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // Text decodes one string literal, quotes included, to UTF-8. Without escapes the result is a part of raw.
 // It takes what a Reader gives as the span of a string; anything else is an *Error with offsets in raw (C1).
@@ -107,6 +110,20 @@ func appendEscape(dst []byte, c byte) []byte {
 	return appendUnit(dst, rune(c))
 }
 
+// plainEnd gives the end of the run of characters from offset i that the gateway's form writes as they are.
+func plainEnd(text []byte, i int) int {
+	for ; i+8 <= len(text); i += 8 {
+		x := binary.LittleEndian.Uint64(text[i:])
+		if special(x)|(x^dels-everyByte)&topBits != 0 {
+			break
+		}
+	}
+	for i < len(text) && text[i] >= ' ' && text[i] < 0x7F && text[i] != '"' && text[i] != '\\' {
+		i++
+	}
+	return i
+}
+
 func appendUnit(dst []byte, unit rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[unit>>12&0xF], hexDigits[unit>>8&0xF], hexDigits[unit>>4&0xF], hexDigits[unit&0xF])
 }
@@ -122,8 +139,9 @@ func QuoteASCII(dst, text []byte) []byte {
 			dst = appendEscape(dst, c)
 			i++
 		case c < 0x7F:
-			dst = append(dst, c)
-			i++
+			end := plainEnd(text, i+1)
+			dst = append(dst, text[i:end]...)
+			i = end
 		case c == 0xED && i+2 < len(text) && text[i+1] >= 0xA0:
 			dst = appendUnit(dst, 0xD000|rune(text[i+1]&0x3F)<<6|rune(text[i+2]&0x3F))
 			i += 3

@@ -102,22 +102,77 @@ func Cut(s string, from, to int) string {
 	return FromUnits(Units(s)[from:to])
 }
 
+// Index gives the place of a text in another one, in UTF-16 units; -1 for none. A half of a pair is found in the pair.
+func Index(s, text string) int {
+	if first, _ := decode(text); first >= lowSurrogate && first <= lastSurrogate || endsHigh(text) {
+		return indexUnits(Units(s), Units(text))
+	}
+	i := strings.Index(s, text)
+	if i < 0 {
+		return -1
+	}
+	return Len(s[:i])
+}
+
+// Contains tells whether a text stands in another one (llamabrain.md §0).
+func Contains(s, text string) bool { return Index(s, text) >= 0 }
+
+// endsHigh tells whether a text ends with the first half of a pair.
+func endsHigh(text string) bool {
+	n := len(text) - 3
+	if n < 0 {
+		return false
+	}
+	r, size := decode(text[n:])
+	return size == 3 && r >= highSurrogate && r < lowSurrogate
+}
+
+// indexUnits looks for units in one pass: back[i] is how much of text[:i+1] stands at its end as well as at its start.
+func indexUnits(s, text []uint16) int {
+	back := make([]int, len(text))
+	for i, n := 1, 0; i < len(text); i++ {
+		for n > 0 && text[i] != text[n] {
+			n = back[n-1]
+		}
+		if text[i] == text[n] {
+			n++
+		}
+		back[i] = n
+	}
+	n := 0
+	for i, u := range s {
+		for n > 0 && u != text[n] {
+			n = back[n-1]
+		}
+		if u == text[n] {
+			n++
+		}
+		if n == len(text) {
+			return i + 1 - n
+		}
+	}
+	return -1
+}
+
 // Compare orders two texts by their UTF-16 units: the ordinal order of ids (CONTRACT P3). It is not the order of the
 // UTF-8 bytes: U+1F600 stands before U+E000.
 func Compare(a, b string) int {
-	for len(a) > 0 && len(b) > 0 {
-		ra, na := decode(a)
-		rb, nb := decode(b)
-		if ra != rb {
-			if ra < highSurrogate && rb < highSurrogate {
-				return int(ra) - int(rb)
-			}
-			return slices.Compare(Units(a), Units(b))
-		}
-		a, b = a[na:], b[nb:]
+	n := min(len(a), len(b))
+	i := 0
+	for i < n && a[i] == b[i] {
+		i++
 	}
-	return len(a) - len(b)
+	if i == n {
+		return len(a) - len(b)
+	}
+	if a[i] < surrogateLead && b[i] < surrogateLead { // below the surrogates bytes and units have one order
+		return int(a[i]) - int(b[i])
+	}
+	return slices.Compare(Units(a), Units(b))
 }
+
+// surrogateLead is the first byte of the halves of pairs, and of some code points before them.
+const surrogateLead = 0xED
 
 // Lower folds letter by letter without a culture and never changes the length in units: U+0130 stays, a final sigma is
 // no special case (llamabrain.md §0).
@@ -154,6 +209,27 @@ func lower(r rune) rune {
 		return r
 	}
 	return unicode.ToLower(r)
+}
+
+// EqualFold tells whether two texts are the same where every letter is its capital: the ordinal comparison that ignores
+// case. U+0131 and U+017F keep to themselves, as everywhere where no culture makes them an ASCII letter.
+func EqualFold(a, b string) bool {
+	for len(a) > 0 && len(b) > 0 {
+		ra, na := decode(a)
+		rb, nb := decode(b)
+		if ra != rb && upper(ra) != upper(rb) {
+			return false
+		}
+		a, b = a[na:], b[nb:]
+	}
+	return len(a) == len(b)
+}
+
+func upper(r rune) rune {
+	if r == 0x131 || r == 0x17F {
+		return r
+	}
+	return unicode.ToUpper(r)
 }
 
 // IsSpace tells whether a rune is white space: Unicode White_Space (llamabrain.md §0).

@@ -37,16 +37,19 @@ func appendEscape(dst []byte, r rune) []byte {
 }
 
 // AppendFloat appends the shortest text that is the same binary32 again, always with a decimal point or an exponent:
-// 1.0, 0.33333334, 1E-05 (llamabrain.md §0).
+// 1.0, 0.33333334, 1E-05 (llamabrain.md §0). The runtime writes an exponent below 0.0001, and where the digits end before
+// the point does and there are more than 7 places.
 func AppendFloat(dst []byte, x float32) []byte {
-	start := len(dst)
-	dst = strconv.AppendFloat(dst, float64(x), 'g', -1, 32)
-	text := dst[start:]
-	mantissa, exponent, scientific := bytes.Cut(bytes.Clone(text), []byte("e"))
-	if scientific {
-		return append(append(append(dst[:start], mantissa...), 'E'), exponent...)
+	text := strconv.AppendFloat(nil, float64(x), 'e', -1, 32)
+	mantissa, exponent, _ := bytes.Cut(text, []byte("e"))
+	point, _ := strconv.Atoi(string(exponent))
+	point++
+	digits := len(bytes.Trim(mantissa, "-")) - bytes.Count(mantissa, []byte("."))
+	if point > max(digits, 7) || point < -3 {
+		return append(append(append(dst, mantissa...), 'E'), exponent...)
 	}
-	if bytes.IndexByte(text, '.') < 0 {
+	dst = strconv.AppendFloat(dst, float64(x), 'f', -1, 32)
+	if digits <= point {
 		dst = append(dst, '.', '0')
 	}
 	return dst

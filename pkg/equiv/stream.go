@@ -9,7 +9,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/thread"
 )
 
-// Stream is one of two event streams, with what its reader or verify found in it. Payloads are read again when they are
+// Stream is one of two event streams, with what verify found in it (CONTRACT E1). Payloads are read again when they are
 // compared, so that a stream need not be kept in memory.
 type Stream struct {
 	Path     string
@@ -205,13 +205,14 @@ func (c *streamComparer) report(code finding.Code, p streamPlace, left, right []
 	c.result.Findings = append(c.result.Findings, f)
 }
 
-// neverComparedInStreams is what no rule of X8 looks at.
+// neverComparedInStreams is what no rule of X8 looks at. Both sides are verified on their own (CONTRACT E1).
 var neverComparedInStreams = []finding.Ignored{
 	{What: "_obs, trace, trace_digest, usage with its timing keys", Reason: "they change on every run (CONTRACT X8)"},
 	{What: "digest and release_digest of EXECUTION events", Reason: "they cover clocks and a random run id (CONTRACT X8)"},
 	{What: "prev_event_digest, v_digest", Reason: "the chains cover digests of EXECUTION events (CONTRACT X8)"},
-	{What: "stored digests and canon_len", Reason: "INTENTs and contexts are digested anew; verify checks what is stored"},
-	{What: "lane, actor, intent_type, stream_id and parent_turn_id beside the payload", Reason: "no digest covers them; verify checks them against the payload"},
+	{What: "stored digests and canon_len", Reason: "INTENTs and contexts are digested anew"},
+	{What: "lane, actor, intent_type, stream_id and parent_turn_id beside the payload", Reason: "no digest covers them"},
+	{What: "contexts assembled again from their events", Reason: "that needs the configuration: dmpl verify --context-config"},
 }
 
 // conclude classifies the findings, applies the flags that ignore some, orders the rest and names the root.

@@ -3,11 +3,9 @@ package equiv_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +14,8 @@ import (
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
+	"github.com/dmpl/dmpl/pkg/thread/threadtest"
+	"github.com/dmpl/dmpl/pkg/verify"
 )
 
 const (
@@ -23,18 +23,26 @@ const (
 	gatewayVectors = "../../../shared/vectors/dbl-gateway"
 )
 
+// openStream reads and verifies a stream as dmpl diff does.
 func openStream(t testing.TB, path string) *equiv.Stream {
 	t.Helper()
-	s := &equiv.Stream{Path: path}
+	s, check := &equiv.Stream{Path: path}, verify.NewStream(verify.StreamOptions{Path: path})
 	read, err := dblgateway.Read(path, dialect.Options{}, func(e thread.Event) error {
 		s.Add(e)
+		check.Add(e)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { read.Close() })
-	s.Payload, s.Findings, s.Partial = read.Payload, read.Shape, read.Reason
+	r, err := check.Result(verify.StreamSource{
+		Length: read.Length, VDigest: read.VDigest, Whole: read.Whole, Reason: read.Reason, Shape: read.Shape, Payload: read.Payload,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Payload, s.Findings, s.Partial = read.Payload, r.Findings, read.Reason
 	return s
 }
 
@@ -50,15 +58,10 @@ func compareStreams(t testing.TB, left, right *equiv.Stream, o equiv.Options) fi
 // streamCase is a row of diff.json: a stream compared with a copy of itself in which something was changed.
 type streamCase struct {
 	Name, Stream string
-	Edits        []streamEdit
+	Edits        []threadtest.Edit
+	Repair       bool
 	Verdict      finding.Verdict
 	Codes        []finding.Code // all errors, and the notes of the comparison
-}
-
-type streamEdit struct {
-	At     string
-	Value  any
-	Remove bool
 }
 
 func streamCases(t testing.TB) []streamCase {
@@ -74,62 +77,9 @@ func streamCases(t testing.TB) []streamCase {
 	return cases
 }
 
-func snapshotOf(t testing.TB, stream string) any {
+func snapshotOf(t testing.TB, stream string) *threadtest.Snapshot {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(threadFixtures, "streams", stream, "snapshot.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func (e streamEdit) apply(v any) any {
-	return edited(v, strings.Split(e.At, "/")[1:], e)
-}
-
-func edited(v any, path []string, e streamEdit) any {
-	if len(path) == 0 {
-		return e.Value
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		if len(path) == 1 && e.Remove {
-			delete(v, path[0])
-			return v
-		}
-		v[path[0]] = edited(v[path[0]], path[1:], e)
-		return v
-	case []any:
-		i, err := strconv.Atoi(path[0])
-		if err != nil {
-			panic(err)
-		}
-		if len(path) == 1 && e.Remove {
-			return slices.Delete(v, i, i+1)
-		}
-		v[i] = edited(v[i], path[1:], e)
-		return v
-	}
-	panic("no such place: " + e.At)
-}
-
-func written(t testing.TB, snapshot any) string {
-	t.Helper()
-	raw, err := json.Marshal(snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "snapshot.json")
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return threadtest.Load(t, filepath.Join(threadFixtures, "streams", stream, "snapshot.json"))
 }
 
 func codesOf(r finding.Result) []finding.Code {
@@ -145,16 +95,16 @@ func codesOf(r finding.Result) []finding.Code {
 func TestEachMemberOfAStreamCountsAsTheContractSays(t *testing.T) {
 	for _, tt := range streamCases(t) {
 		t.Run(tt.Name, func(t *testing.T) {
-			snapshot := snapshotOf(t, tt.Stream)
-			for _, e := range tt.Edits {
-				snapshot = e.apply(snapshot)
+			snapshot := snapshotOf(t, tt.Stream).Apply(tt.Edits...)
+			if tt.Repair {
+				snapshot.Repair()
 			}
 			left := openStream(t, filepath.Join(threadFixtures, "streams", tt.Stream, "trail.sqlite"))
-			right := openStream(t, written(t, snapshot))
+			right := openStream(t, snapshot.Write())
 			r := compareStreams(t, left, right, equiv.Options{Timeline: true})
 			codes := codesOf(r)
 			if r.Verdict != tt.Verdict || !slices.Equal(codes, slices.Sorted(slices.Values(tt.Codes))) {
-				t.Errorf("%s with %v, want %s with %v: %+v", r.Verdict, codes, tt.Verdict, tt.Codes, r.Findings)
+				t.Errorf("%s with %v, want %s with %v", r.Verdict, codes, tt.Verdict, tt.Codes)
 			}
 			checkStreamMirror(t, left, right, r)
 			// A finding that is ignored by its code changes no verdict.
@@ -189,23 +139,23 @@ func checkStreamMirror(t *testing.T, left, right *equiv.Stream, r finding.Result
 
 // X8: a pointer leaves out differences below it.
 func TestAPointerLeavesOutDifferencesOfStreams(t *testing.T) {
-	snapshot := streamEdit{At: "/events/4/payload/message", Value: "other"}.apply(snapshotOf(t, "s01_chat_refs"))
+	snapshot := snapshotOf(t, "s01_chat_refs").Apply(threadtest.Edit{At: "/events/30/payload/model_id", Value: "other"}).Repair()
 	left := openStream(t, filepath.Join(threadFixtures, "streams", "s01_chat_refs", "snapshot.json"))
-	r := compareStreams(t, left, openStream(t, written(t, snapshot)), equiv.Options{Ignore: []string{"/events/*/payload/message"}})
+	r := compareStreams(t, left, openStream(t, snapshot.Write()), equiv.Options{Ignore: []string{"/events/*/payload/model_id", "/events/30/payload/payload_digest"}})
 	if r.Verdict != finding.Equivalent || len(r.Findings) > 0 {
-		t.Errorf("%s with %+v", r.Verdict, r.Findings)
+		t.Errorf("%s with %v", r.Verdict, codesOf(r))
 	}
 }
 
 // E11: an event that one side has not shifts the others, which is said once.
 func TestAMissingEventIsAlignedInStreams(t *testing.T) {
-	snapshot := streamEdit{At: "/events/7", Remove: true}.apply(snapshotOf(t, "s01_chat_refs"))
-	snapshot = streamEdit{At: "/length", Value: 31}.apply(snapshot)
-	for i := 7; i < 31; i++ {
-		snapshot = streamEdit{At: fmt.Sprintf("/events/%d/index", i), Value: i}.apply(snapshot)
+	snapshot := snapshotOf(t, "s01_chat_refs").Apply(threadtest.Edit{At: "/events/7", Remove: true}, threadtest.Edit{At: "/length", Value: 31})
+	for i, e := range snapshot.Events() {
+		e["index"] = i
 	}
+	snapshot.Repair()
 	left := openStream(t, filepath.Join(threadFixtures, "streams", "s01_chat_refs", "snapshot.json"))
-	r := compareStreams(t, left, openStream(t, written(t, snapshot)), equiv.Options{})
+	r := compareStreams(t, left, openStream(t, snapshot.Write()), equiv.Options{})
 	if r.Alignment == nil || r.Alignment.Note != "one extra event on the left at 7; right 7…30 equal left 8…31" {
 		t.Fatalf("alignment %+v", r.Alignment)
 	}
@@ -221,8 +171,7 @@ func TestNoTextOfAnExecutionMakesStreamsDivergent(t *testing.T) {
 	for _, name := range []string{"s01_chat_refs", "s03_denies"} {
 		snapshot := snapshotOf(t, name)
 		changed := 0
-		for _, e := range snapshot.(map[string]any)["events"].([]any) {
-			event := e.(map[string]any)
+		for _, event := range snapshot.Events() {
 			if event["kind"] == "EXECUTION" {
 				event["payload"] = otherTexts(event["payload"], &changed)
 			}
@@ -231,14 +180,14 @@ func TestNoTextOfAnExecutionMakesStreamsDivergent(t *testing.T) {
 			t.Fatalf("%s: only %d texts were changed", name, changed)
 		}
 		left := openStream(t, filepath.Join(threadFixtures, "streams", name, "snapshot.json"))
-		r := compareStreams(t, left, openStream(t, written(t, snapshot)), equiv.Options{})
+		r := compareStreams(t, left, openStream(t, snapshot.Repair().Write()), equiv.Options{})
 		if r.Verdict != finding.Equivalent {
-			t.Errorf("%s: %s with %+v", name, r.Verdict, r.Findings)
+			t.Errorf("%s: %s with %v", name, r.Verdict, codesOf(r))
 		}
 	}
 }
 
-// otherTexts changes every text but the code of an error, which is no text but what kind of error it is.
+// otherTexts changes every text but the code of an error, which says what kind of error it is, and digests.
 func otherTexts(v any, changed *int) any {
 	switch v := v.(type) {
 	case string:
@@ -250,7 +199,7 @@ func otherTexts(v any, changed *int) any {
 		}
 	case map[string]any:
 		for name := range v {
-			if name != "code" {
+			if name != "code" && !strings.HasSuffix(name, "_digest") {
 				v[name] = otherTexts(v[name], changed)
 			}
 		}

@@ -92,6 +92,10 @@ const (
 	StreamIdentityColumns   Code = "stream.identity_columns"
 	StreamTurnColumns       Code = "stream.turn_columns"
 	StreamSpecRefs          Code = "stream.spec_refs"
+	StreamConfigPin         Code = "stream.config_pin"
+	StreamGovernance        Code = "stream.governance"
+	StreamNormalization     Code = "stream.normalization"
+	StreamRefOrder          Code = "stream.ref_order"
 	// audit (V5): a debug package or a rolling log is not what it claims to be.
 	AuditIntegrityHash     Code = "audit.integrity_hash"
 	AuditIntegrityMissing  Code = "audit.integrity_missing"
@@ -148,6 +152,7 @@ const (
 	EquivCommitOneSided      Code = "equiv.commit_one_sided"
 	EquivOverride            Code = "equiv.override"
 	// streamdiff (X8): two event streams compared.
+	StreamDiffMissing        Code = "streamdiff.missing"
 	StreamDiffPartial        Code = "streamdiff.partial"
 	StreamDiffIndexSet       Code = "streamdiff.index_set"
 	StreamDiffConfiguration  Code = "streamdiff.configuration"

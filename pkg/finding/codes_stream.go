@@ -170,4 +170,32 @@ var streamEntries = []Entry{
 		Causes:  "One of the two lists was edited or reordered.",
 		Action:  "Compare the store with a copy of which the v_digest is known.",
 	},
+	{
+		Code: StreamConfigPin, Rule: "X4", Severity: Error, Effect: Fails,
+		Title:   "configuration is not pinned",
+		Meaning: "A DECISION stores a context, and one of the two pins of its configuration is missing or says that nothing was resolved.",
+		Causes:  "A pin was taken out: the one outside the context is in no digest.",
+		Action:  "Compare the store with a copy of which the v_digest is known.",
+	},
+	{
+		Code: StreamGovernance, Rule: "X2", Severity: Error, Effect: Fails,
+		Title:   "observation among what governs",
+		Meaning: "A reference to what is no message of a user is admitted for governance, or the normative inputs are not the references that are.",
+		Causes:  "The stored context was edited.",
+		Action:  "Compare the store with a copy of which the v_digest is known.",
+	},
+	{
+		Code: StreamNormalization, Rule: "X6", Severity: Error, Effect: Fails,
+		Title:   "transforms and normalization differ",
+		Meaning: "The transforms of the DECISION are not those that the normalization of its context states.",
+		Causes:  "One of the two was edited.",
+		Action:  "Compare the store with a copy of which the v_digest is known.",
+	},
+	{
+		Code: StreamRefOrder, Rule: "X1", Severity: Error, Effect: Fails,
+		Title:   "references are not in their order",
+		Meaning: "The resolved references do not stand in the order that the context states.",
+		Causes:  "The stored context was edited or reordered.",
+		Action:  "Compare the store with a copy of which the v_digest is known.",
+	},
 }

@@ -3,6 +3,13 @@ package finding
 // streamDiffEntries are the codes about two event streams.
 var streamDiffEntries = []Entry{
 	{
+		Code: StreamDiffMissing, Rule: "X8", Severity: Error, Effect: Differs,
+		Title:   "stream exists on one side only",
+		Meaning: "One folder has a stream at a place where the other has none.",
+		Causes:  "A store that was not exported, or under another name.",
+		Action:  "Export both stores to the same place, or compare the two files themselves.",
+	},
+	{
 		Code: StreamDiffPartial, Rule: "X8", Severity: Error, Effect: Rejects,
 		Title:   "a part of the store was compared",
 		Meaning: "One side holds a page, a view or a cut of its store; what it does not hold was not compared.",

@@ -2,9 +2,9 @@ package memory
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"strconv"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dotnet"
 )
 
@@ -17,7 +17,7 @@ func (s State) Hash() string {
 			if i > 0 {
 				text = append(text, '|')
 			}
-			text = append(text, dotnet.UTF8(part)...)
+			text = append(text, part...)
 		}
 		text = append(text, '\n')
 	}
@@ -39,9 +39,11 @@ func (s State) Hash() string {
 	for _, b := range bySequence(s.Beliefs) {
 		line("B", b.ID, b.PromptText(LlamaBrainV1), sixDecimals(b.Confidence), truth(b.Contradicted), integer(b.CreatedAt), integer(b.Sequence))
 	}
-	sum := sha256.Sum256(text)
-	return base64.StdEncoding.EncodeToString(sum[:])
+	return canon.Base64.Spell(HashText(string(text)))
 }
+
+// HashText gives LlamaBrain's hash of a text: SHA-256 of its UTF-8 (llamabrain.md §9).
+func HashText(text string) canon.Sum { return sha256.Sum256([]byte(dotnet.UTF8(text))) }
 
 func sixDecimals(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
 

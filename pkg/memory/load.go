@@ -10,7 +10,7 @@ import (
 // dmpl-v1 follows M9: the next number is behind all, and nothing that has to be unique is there twice (P2 d).
 func Load(s State, v Version) (State, error) {
 	s.Facts, s.World = bySequence(s.Facts), bySequence(s.World)
-	s.Episodes, s.Beliefs = bySequence(s.Episodes), bySequence(s.Beliefs)
+	s.Episodes, s.Beliefs, s.Others = bySequence(s.Episodes), bySequence(s.Beliefs), bySequence(s.Others)
 	return Listed(s, v)
 }
 
@@ -54,7 +54,8 @@ func numbered(s State) error {
 
 // sequences walks the sequence numbers of all entries.
 func (s State) sequences(yield func(int64) bool) {
-	_ = walkSequences(s.Facts, yield) && walkSequences(s.World, yield) && walkSequences(s.Episodes, yield) && walkSequences(s.Beliefs, yield)
+	_ = walkSequences(s.Facts, yield) && walkSequences(s.World, yield) && walkSequences(s.Episodes, yield) &&
+		walkSequences(s.Beliefs, yield) && walkSequences(s.Others, yield)
 }
 
 func walkSequences[T any, P interface {

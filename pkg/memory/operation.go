@@ -86,6 +86,15 @@ var operations = map[string]func(y *System, op *document.Object, w *document.Wri
 		w.Integer("next", y.RecalculateNext())
 	},
 	"roundTrip": roundTrip,
+	"merge": func(y *System, op *document.Object, w *document.Writer) {
+		merged, err := Merge(y.State(), ReadState(op.Object("state"), DMPLv1))
+		if err != nil {
+			op.Fail("state", err.Error())
+			return
+		}
+		y.replace(merged)
+		w.Integer("next", y.state.NextSequence)
+	},
 }
 
 // roundTrip saves the memory, and loads what was saved.

@@ -1,12 +1,6 @@
 package memory
 
-import (
-	"cmp"
-	"math"
-	"slices"
-
-	"github.com/dmpl/dmpl/pkg/document"
-)
+import "github.com/dmpl/dmpl/pkg/document"
 
 // ReadState reads a PersonaMemorySnapshot (llamabrain.md §10) as it stands: a missing member is 0 or empty, the lists keep
 // their order. dmpl-v1 reads members of its own as well. Reals are rounded to what the version stores.
@@ -17,18 +11,19 @@ func ReadState(o *document.Object, v Version) State {
 		InteractionCount: o.Integer("InteractionCount", 0),
 	}
 	o.Each("CanonicalFacts", func(e *document.Object) {
-		s.Facts = append(s.Facts, Fact{
-			Entry: readEntry(e, v), Text: e.Text("Fact", ""), Domain: e.OptionalText("Domain"), Keywords: e.Texts("ContradictionKeywords"),
-		})
+		s.Facts = append(s.Facts, readFact(e, Fact{Entry: readEntry(e, v)}))
 	})
 	o.Each("WorldState", func(e *document.Object) {
-		s.World = append(s.World, WorldState{
-			Entry: readEntry(e, v), Key: e.Text("Key", ""), Value: e.Text("Value", ""),
-			ModifiedAt: e.Integer("ModifiedAtTicks", 0), Modifications: e.Integer("ModificationCount", 0),
-		})
+		w := readWorld(e, WorldState{Entry: readEntry(e, v)})
+		w.Key = e.Text("Key", "")
+		s.World = append(s.World, w)
 	})
-	o.Each("EpisodicMemories", func(e *document.Object) { s.Episodes = append(s.Episodes, readEpisode(e, v)) })
-	o.Each("Beliefs", func(e *document.Object) { s.Beliefs = append(s.Beliefs, readBelief(e, v)) })
+	o.Each("EpisodicMemories", func(e *document.Object) {
+		s.Episodes = append(s.Episodes, readEpisode(e, Episode{Entry: readEntry(e, v)}, v))
+	})
+	o.Each("Beliefs", func(e *document.Object) {
+		s.Beliefs = append(s.Beliefs, readBelief(e, Belief{Entry: readEntry(e, v)}, v))
+	})
 	return s
 }
 
@@ -38,12 +33,12 @@ func readEntry(o *document.Object, v Version) Entry {
 		CreatedAt: o.Integer("CreatedAtTicks", 0),
 		Sequence:  o.Integer("SequenceNumber", 0),
 		Source:    Source(o.Int("Source", 0)),
-		Category:  o.OptionalText("Category"),
 	}
 	if v == LlamaBrainV1 {
 		return e
 	}
 	// M11: the members that LlamaBrain's snapshot has no place for.
+	e.Source = Source(readTrust(o, "Source"))
 	e.Namespace, e.Scope = o.Text("Namespace", ""), o.Text("Scope", "")
 	e.Tags = someTexts(o.Texts("Tags"))
 	e.ExpiresAt = o.OptionalInteger("ExpiresAtTicks")
@@ -51,69 +46,6 @@ func readEntry(o *document.Object, v Version) Entry {
 		e.setTrust(readTrust(o, "Trust"))
 	}
 	return e
-}
-
-// readTrust reads a trust of M11, 0 to 100.
-func readTrust(o *document.Object, name string) int {
-	trust := o.Int(name, 0)
-	if trust < 0 || trust > int(CanonicalAuthority) {
-		o.Fail(name, "expected a trust from 0 to 100")
-	}
-	return trust
-}
-
-// someTexts is nil where there are none, so that an empty list and a missing one are the same state.
-func someTexts(texts []string) []string {
-	if len(texts) == 0 {
-		return nil
-	}
-	return texts
-}
-
-// TrustLevel gives the trust in an entry, 0 to 100 (M11).
-func (e Entry) TrustLevel() int {
-	if e.Trust != nil {
-		return *e.Trust
-	}
-	return int(e.Source)
-}
-
-// setTrust keeps a trust; the authority of the source is what an entry has without one.
-func (e *Entry) setTrust(trust int) {
-	e.Trust = nil
-	if trust != int(e.Source) {
-		e.Trust = &trust
-	}
-}
-
-func readEpisode(o *document.Object, v Version) Episode {
-	e := Episode{
-		Entry: readEntry(o, v), Description: o.Text("Description", ""), Type: EpisodeType(o.Int("EpisodeType", 0)),
-		Participant: o.OptionalText("Participant"), Significance: ReadReal(o, "Significance", 0, v),
-		Strength: ReadReal(o, "Strength", 0, v), GameTime: ReadReal(o, "GameTime", 0, v),
-	}
-	if v != LlamaBrainV1 {
-		e.Location = o.OptionalText("LocationId")
-	}
-	return e
-}
-
-func readBelief(o *document.Object, v Version) Belief {
-	return Belief{
-		Entry: readEntry(o, v), Key: o.Text("Key", ""), Subject: o.Text("Subject", ""), Content: o.Text("BeliefContent", ""),
-		Type: BeliefType(o.Int("BeliefType", 0)), Confidence: ReadReal(o, "Confidence", 0, v), Sentiment: ReadReal(o, "Sentiment", 0, v),
-		Contradicted: o.Bool("IsContradicted", false), Evidence: o.OptionalText("Evidence"),
-	}
-}
-
-// ReadReal reads a member that is a real of the version; the default counts as rounded as well.
-func ReadReal(o *document.Object, name string, otherwise float64, v Version) float64 {
-	x := v.Numbers().Round(o.Real(name, otherwise))
-	if math.IsInf(x, 0) {
-		o.Fail(name, "expected a number in the range of binary32")
-		return otherwise
-	}
-	return x
 }
 
 // WriteState writes a PersonaMemorySnapshot (llamabrain.md §10), each list by sequence number. LlamaBrain saves no episode
@@ -223,23 +155,4 @@ func writeEntry(w *document.Writer, e Entry, v Version) {
 	if e.ExpiresAt != nil {
 		w.Integer("ExpiresAtTicks", *e.ExpiresAt)
 	}
-}
-
-// entry is any kind of memory.
-type entry interface{ entry() *Entry }
-
-func (e *Entry) entry() *Entry { return e }
-
-// bySequence gives the entries by sequence number; equal numbers keep their order. The given list stays as it is.
-func bySequence[T any, P interface {
-	*T
-	entry
-}](list []T) []T {
-	compare := func(a, b T) int { return cmp.Compare(P(&a).entry().Sequence, P(&b).entry().Sequence) }
-	if slices.IsSortedFunc(list, compare) {
-		return list
-	}
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, compare)
-	return list
 }

@@ -95,5 +95,6 @@ type State struct {
 	World            []WorldState
 	Episodes         []Episode
 	Beliefs          []Belief
+	Others           []Record // of types that are not LlamaBrain's; dmpl-v1 alone
 	InteractionCount int64
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Step gives the stage that runs `ops` on `state`, one after the other (llamabrain.md §1), and answers what each gave and
-// what the memory is then.
+// what the memory is then. dmpl-v1 answers the state digest as `stateHash` (P2 g), and the write list as `writes` (P2 h).
 func Step(v Version) func(canon.Value) ([]byte, error) {
 	return func(input canon.Value) ([]byte, error) {
 		o := document.Open(input)
@@ -16,6 +16,7 @@ func Step(v Version) func(canon.Value) ([]byte, error) {
 		if err := o.Err(); err != nil {
 			return nil, err
 		}
+		before := y.State()
 		w := document.NewWriter(v.Style())
 		w.Object("", func() {
 			w.List("results", func() {
@@ -25,7 +26,9 @@ func Step(v Version) func(canon.Value) ([]byte, error) {
 					}
 				})
 			})
-			writeStep(y, w)
+			if err := writeStep(y, before, w); err != nil {
+				o.Fail("state", err.Error())
+			}
 		})
 		if err := o.Err(); err != nil {
 			return nil, err
@@ -63,13 +66,29 @@ func openStep(o *document.Object, v Version) *System {
 	return y
 }
 
-func writeStep(y *System, w *document.Writer) {
+func writeStep(y *System, before State, w *document.Writer) error {
 	s := y.State()
 	WriteState(w, "stateAfter", s, y.version)
-	w.Text("stateHash", s.Hash())
+	hash, err := s.hash(y.version)
+	w.Text("stateHash", hash)
 	w.List("promptMemories", func() { writeTexts(w, y.AllMemoriesForPrompt(10, false)) })
 	w.List("promptMemoriesWithContradicted", func() { writeTexts(w, y.AllMemoriesForPrompt(10, true)) })
 	w.Integer("nextSequenceNumber", s.NextSequence)
+	if y.version == LlamaBrainV1 || err != nil {
+		return err
+	}
+	writes, err := Writes(before, s, ValidatedOutput)
+	WriteWrites(w, "writes", writes)
+	return err
+}
+
+// hash gives the hash of the state that a version has (P2 g).
+func (s State) hash(v Version) (string, error) {
+	if v == LlamaBrainV1 {
+		return s.Hash(), nil
+	}
+	sum, err := s.Digest()
+	return sum.Hex(), err
 }
 
 func writeTexts(w *document.Writer, texts []string) {

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"slices"
-	"strconv"
 )
 
 // Clock gives the ticks of now; two calls may give two times.
@@ -64,13 +63,20 @@ func (y *System) replace(s State) {
 	}
 }
 
-// State gives the state as it is now. Later operations do not change it.
-func (y *System) State() State { return y.state.clone() }
+// State gives the state as it is now. Later operations do not change it. Under dmpl-v1 its next number is that of a load
+// (M9), also where the highest entry is gone: the state is the one that comes back.
+func (y *System) State() State {
+	s := y.state.clone()
+	if y.version == DMPLv1 {
+		s.NextSequence = s.Highest() + 1
+	}
+	return s
+}
 
 // clone copies the lists. What an entry points to is never changed in place.
 func (s State) clone() State {
 	s.Facts, s.World = slices.Clone(s.Facts), slices.Clone(s.World)
-	s.Episodes, s.Beliefs = slices.Clone(s.Episodes), slices.Clone(s.Beliefs)
+	s.Episodes, s.Beliefs, s.Others = slices.Clone(s.Episodes), slices.Clone(s.Beliefs), slices.Clone(s.Others)
 	return s
 }
 
@@ -111,10 +117,7 @@ func (y *System) id(given string, sequence int64) string {
 }
 
 // EntryID is the id of an entry that was inserted without one (P2 h).
-func EntryID(sequence int64) string {
-	digits := strconv.FormatInt(sequence, 10)
-	return "m" + "00000000000000000000"[min(len(digits), 20):] + digits
-}
+func EntryID(sequence int64) string { return "m" + digits(sequence) }
 
 // looksRandom tells whether an id is one of 8 hexadecimal digits, as a new LlamaBrain entry has.
 func looksRandom(id string) bool {

@@ -18,6 +18,10 @@ func readSnapshot(o *document.Object, name string, v Version) Snapshot {
 		Beliefs:      o.Texts("beliefs"),
 		Dialogue:     o.Texts("dialogueHistory"),
 		Constraints:  readConstraints(o, "constraints"),
+		Attempt:      o.Int("attemptNumber", 0),
+	}
+	if s.Attempt < 0 || s.Attempt > mostRetries {
+		o.Fail("attemptNumber", "expected a whole number from 0 to 1000")
 	}
 	if v == DMPLv1 {
 		s.References = o.Texts("references")
@@ -26,10 +30,10 @@ func readSnapshot(o *document.Object, name string, v Version) Snapshot {
 	return s
 }
 
-// readBoundConfig reads overrides of a preset, or of the given defaults where none is named.
-func readBoundConfig(o *document.Object, name string, defaults BoundConfig) BoundConfig {
+// ReadBoundConfig reads overrides of a preset, or of the defaults where none is named.
+func ReadBoundConfig(o *document.Object, name string) BoundConfig {
 	o = o.Object(name)
-	c := preset(o, defaults, boundPresets)
+	c := preset(o, DefaultBoundConfig(), boundPresets)
 	c.MaxDialogueExchanges = o.Int("MaxDialogueExchanges", c.MaxDialogueExchanges)
 	c.MaxEpisodes = o.Int("MaxEpisodicMemories", c.MaxEpisodes)
 	c.MaxBeliefs = o.Int("MaxBeliefs", c.MaxBeliefs)
@@ -59,7 +63,7 @@ func BoundStage(v Version) thread.Stage {
 	return func(input canon.Value) ([]byte, error) {
 		o := document.Open(input)
 		s := readSnapshot(o, "snapshot", v)
-		c := readBoundConfig(o, "config", DefaultBoundConfig())
+		c := ReadBoundConfig(o, "config")
 		if err := o.Err(); err != nil {
 			return nil, err
 		}
@@ -96,7 +100,7 @@ func writeWorkingMemory(w *document.Writer, m WorkingMemory, v Version) {
 	}
 }
 
-// writeBounds writes what dmpl-v1 says besides, each where there is something to say.
+// writeBounds writes what dmpl-v1 says besides: the references, and over the limit what was dropped (P2 a).
 func writeBounds(w *document.Writer, m WorkingMemory) {
 	if m.ExceedsLimit {
 		w.Bool("exceedsLimit", true)
@@ -104,8 +108,8 @@ func writeBounds(w *document.Writer, m WorkingMemory) {
 	if len(m.References) > 0 {
 		w.Texts("references", m.References)
 	}
-	if len(m.Dropped) == 0 {
-		return
+	if !m.Truncated {
+		return // within the limit both versions give the same answer
 	}
 	w.List("dropped", func() {
 		for _, d := range m.Dropped {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/document"
@@ -30,33 +31,30 @@ func readConstraint(o *document.Object) Constraint {
 
 // readSeverity reads a severity by name or number; Hard where there is none.
 func readSeverity(o *document.Object, name string) Severity {
-	return Severity(readClosedEnum(o, name, int(Hard), "Soft", "Hard", "Critical"))
+	return Severity(readClosedEnum(o, name, int(Hard), severities...))
 }
 
 // ConstraintSet puts lists of constraints together and drops each constraint whose id an earlier one has; having none is
 // an id too (llamabrain.md §3).
 func ConstraintSet(lists ...[]Constraint) []Constraint {
 	var set []Constraint
-	seen := map[string]bool{}
-	seenNone := false
-	for _, list := range lists {
-		for _, c := range list {
-			if c.ID == nil {
-				if seenNone {
-					continue
-				}
-				seenNone = true
-			} else {
-				if seen[*c.ID] {
-					continue
-				}
-				seen[*c.ID] = true
-			}
+	seen := map[optionalText]bool{}
+	for _, c := range slices.Concat(lists...) {
+		if id := optional(c.ID); !seen[id] {
+			seen[id] = true
 			set = append(set, c)
 		}
 	}
 	return set
 }
+
+// optionalText is a text that may be missing, for comparing.
+type optionalText struct {
+	text  string
+	there bool
+}
+
+func optional(text *string) optionalText { return optionalText{textOr(text, ""), text != nil} }
 
 // constraintGroups are the groups of a set in the order of the block, with the header of each and its name in JSON.
 var constraintGroups = []struct {

@@ -80,3 +80,15 @@ func TestBadConstraintIsNamedWithItsPointer(t *testing.T) {
 		}
 	}
 }
+
+// llamabrain.md §3: of two constraints without an id, and of two with the empty one, the first counts; none is not empty.
+func TestSetKeepsTheFirstOfAnID(t *testing.T) {
+	in := open(t, `{"a":[{"Description":"1"},{"Id":"","Description":"2"}],"b":[{"Description":"3"},{"Id":"","Description":"4"},{"Id":"x","Description":"5"}]}`)
+	var got []string
+	for _, c := range pipeline.ConstraintSet(pipeline.ReadConstraints(in, "a"), pipeline.ReadConstraints(in, "b")) {
+		got = append(got, *c.Description)
+	}
+	if want := []string{"1", "2", "5"}; !slices.Equal(got, want) || in.Err() != nil {
+		t.Errorf("%q (%v), want %q", got, in.Err(), want)
+	}
+}

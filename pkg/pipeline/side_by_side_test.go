@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/pipeline"
 	"github.com/dmpl/dmpl/pkg/pipeline/pipelinetest"
 	"github.com/dmpl/dmpl/pkg/thread"
@@ -14,7 +15,15 @@ import (
 
 // sideBySideStages are the stages that the cases of fixtures/pipeline/dmpl-v1 may name.
 var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
-	"bound": pipeline.BoundStage,
+	"memory":   func(v pipeline.Version) thread.Stage { return memory.Step(v) },
+	"retrieve": pipeline.RetrieveStage,
+	"bound":    pipeline.BoundStage,
+	"assemble": pipeline.AssembleStage,
+	"parse":    pipeline.ParseStage,
+	"gate":     pipeline.GateStage,
+	"mutate":   pipeline.MutateStage,
+	"retry":    decide,
+	"fallback": pickFallback,
 }
 
 var ruleOfP2 = regexp.MustCompile(`^P2 \([a-j]\)$`)

@@ -23,6 +23,7 @@ func (e *Error) Error() string {
 const (
 	CodeInvalidInput = "pipeline.invalid_input"
 	CodeRegexTimeout = "pipeline.regex_timeout" // a pattern ran out of time: its answer is unknown, never a miss
+	CodeLimit        = "pipeline.limit"         // the input would need more work than a stage does
 )
 
 // ConstraintType says what a constraint asks for (llamabrain.md §3).
@@ -68,6 +69,7 @@ type Snapshot struct {
 	Dialogue     []string
 	Constraints  []Constraint
 	References   []string // P2(j), dmpl-v1: the lines of the reference block
+	Attempt      int      // counted from 0
 }
 
 // Mutation is a change of memory that an answer proposes.
@@ -100,7 +102,11 @@ type Intent struct {
 }
 
 // Parameter is one named value of an intent.
-type Parameter struct{ Name, Value string }
+type Parameter struct {
+	Name  string
+	Value string
+	JSON  []byte // the value where it is no text, as ASCII JSON; Value is empty then
+}
 
 // ParsedOutput is a model output after parsing (llamabrain.md §6.1).
 type ParsedOutput struct {

@@ -28,9 +28,8 @@ var echoes = []string{
 	pinAt,
 }
 
-// compare compares the context that a decision stores with the one built again.
-func (s *Stream) compare(t *tally, o turn) {
-	given := s.options.Config.Digest.String()
+// compare compares the context that a decision stores with the one built again under the configuration of the given digest.
+func (t *tally) compare(o turn, given string) {
 	pinned := o.text(pinAt)
 	other := pinned != given && pinned != ""
 	if other {
@@ -165,12 +164,16 @@ func document(ctx thread.Context) []byte {
 func spliced(payload canon.Value) []byte {
 	assembled, _ := payload.Get("assembled_context")
 	spec, _ := payload.Get("context_spec")
+	return join(observed(assembled), observed(spec), transformsOf(payload))
+}
+
+// transformsOf gives the transforms that a decision states: none where it has no list.
+func transformsOf(payload canon.Value) []byte {
 	transforms, ok := payload.Get("transforms")
-	list := transforms.Raw()
 	if !ok || transforms.Kind() == canon.Null {
-		list = []byte("[]")
+		return []byte("[]")
 	}
-	return join(observed(assembled), observed(spec), list)
+	return transforms.Raw()
 }
 
 func join(assembled, spec, transforms []byte) []byte {

@@ -4,6 +4,7 @@ package replay
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
@@ -26,14 +27,18 @@ type Ledger interface {
 	History(threadID string, position int) thread.History
 }
 
-// Stream is an event stream while it is replayed: Event for each event in stored order, then Result.
+// Stream is an event stream while it is replayed: Event for each event in stored order, then Compare, then Result. Of an event
+// it keeps what references name it by, and of payloads a bounded number of bytes.
 type Stream struct {
-	options  Options
-	logs     logs // nil where a ledger answers
-	turns    map[turnKey]*built
-	position int // of the next event
-	last     int // index of the event before
-	disorder *finding.Finding
+	options   Options
+	archive   thread.Archive // empty where a ledger answers
+	essences  thread.Essences
+	turns     map[turnKey]*intent // that await their decision
+	names     map[string]string   // of threads and intent types, each once
+	decisions []decision
+	position  int // of the next event
+	last      int // index of the event before
+	disorder  *finding.Finding
 
 	gapped bool     // an event is missing before this one
 	tally  [2]tally // before and after the first missing event
@@ -42,7 +47,7 @@ type Stream struct {
 // turnKey is what an INTENT and its DECISION have in common.
 type turnKey struct{ threadID, turnID, correlationID string }
 
-// built is the context of a turn that awaits its decision, or the reason for none.
+// built is the context of a turn, or the reason for none.
 type built struct {
 	context thread.Context
 	err     error
@@ -66,35 +71,44 @@ type pin struct {
 
 // New begins the replay of a stream.
 func New(o Options) *Stream {
-	s := &Stream{options: o, turns: map[turnKey]*built{}, last: -1}
-	if o.Ledger == nil {
-		s.logs = logs{}
-	}
+	s := &Stream{options: o, turns: map[turnKey]*intent{}, names: map[string]string{}, last: -1}
 	for i := range s.tally {
 		s.tally[i].notChecked = map[string]int{}
 	}
 	return s
 }
 
-// Event takes the next event in stored order. Its payload need be valid during the call only. The error is the ledger's.
-func (s *Stream) Event(e thread.Event) error {
+// Event takes the next event in stored order. Its payload need be valid during the call only.
+func (s *Stream) Event(e thread.Event) {
 	position := s.position
 	s.position++
+	if s.options.Ledger == nil {
+		s.archive.Add(e)
+	}
 	if s.options.Until != All && e.Index > s.options.Until {
-		return nil // R5
+		return // R5
 	}
 	s.order(e, position)
-	if s.logs != nil {
-		s.logs.add(e)
+	if payload, err := e.Read(); err == nil {
+		s.essences.Add(position, e.Kind, payload)
 	}
-	key := turnKey{e.ThreadID, e.TurnID, e.CorrelationID}
 	switch e.Kind {
 	case thread.Intent:
-		return s.build(key, e, position)
+		key := turnKey{s.name(e.ThreadID), strings.Clone(e.TurnID), strings.Clone(e.CorrelationID)}
+		s.turns[key] = &intent{int32(position), key.threadID, s.name(e.IntentType)}
 	case thread.Decision:
-		s.decide(key, e, position)
+		s.decide(e, position)
 	}
-	return nil
+}
+
+// name gives the one copy of a text.
+func (s *Stream) name(text string) string {
+	if known, ok := s.names[text]; ok {
+		return known
+	}
+	text = strings.Clone(text)
+	s.names[text] = text
+	return text
 }
 
 // order holds the index to V2: it ascends by one from 0. What follows a gap in a part of a store is not judged.
@@ -113,25 +127,6 @@ func (s *Stream) order(e thread.Event, position int) {
 	f.Expected, f.Actual = number(position), number(e.Index)
 	f.Detail = "the index is not the position in the stream"
 	s.disorder = &f
-}
-
-// build builds the context of a turn when its INTENT passes: the history is then what it was.
-func (s *Stream) build(key turnKey, e thread.Event, position int) error {
-	payload, err := thread.Read(e.Payload)
-	if err != nil {
-		s.turns[key] = &built{err: err}
-		return nil
-	}
-	var history thread.History = s.logs[e.ThreadID]
-	if s.options.Ledger != nil {
-		history = s.options.Ledger.History(e.ThreadID, position)
-	}
-	ctx, err := thread.Build(payload, e.IntentType, s.options.Config, history, thread.Gateway)
-	if err != nil && !belongsToTurn(err) {
-		return err
-	}
-	s.turns[key] = &built{ctx, err}
-	return nil
 }
 
 // Result gives the report, shape findings of the reader included. Whole says that the events are the whole store; where

@@ -103,9 +103,10 @@ func (r recording) replay(t *testing.T, o replay.Options) finding.Result {
 	t.Helper()
 	s := replay.New(o)
 	for _, e := range r.events {
-		if err := s.Event(e); err != nil {
-			t.Fatal(err)
-		}
+		s.Event(e)
+	}
+	if err := s.Compare(func(position int) ([]byte, error) { return r.events[position].Payload, nil }); err != nil {
+		t.Fatal(err)
 	}
 	return s.Result(r.whole, r.reason)
 }

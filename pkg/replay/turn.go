@@ -31,30 +31,24 @@ type turn struct {
 	built   *built
 }
 
-// decide compares a decision with the context that was built at its INTENT.
-func (s *Stream) decide(key turnKey, e thread.Event, position int) {
-	t := &s.tally[0]
-	if s.gapped {
-		t = &s.tally[1]
-	}
-	b := s.turns[key]
-	delete(s.turns, key)
-	payload, err := thread.Read(e.Payload)
+// judge compares a decision with the context that was built of its INTENT, and says what differs.
+func (t *tally) judge(d decision, raw []byte, b *built, given string) {
+	payload, err := thread.Read(raw)
 	if err != nil {
-		t.notRebuilt(turn{index: e.Index, at: pointerTo(position, "/payload")}, "the payload is not readable: "+err.Error())
+		t.notRebuilt(turn{index: d.index, at: pointerTo(int(d.position), "/payload")}, "the payload is not readable: "+err.Error())
 		return
 	}
-	one := turn{e.Index, pointerTo(position, "/payload"), payload, b}
+	one := turn{d.index, pointerTo(int(d.position), "/payload"), payload, b}
 	switch _, hasContext := payload.Get("context_spec"); {
 	case b == nil:
 		t.notRebuilt(one, "no INTENT of the same thread, turn and correlation id stands before the decision")
-	case one.text("/boundary/context_config_digest") == sentinelOff:
-		t.notChecked[reasonOff]++
 	case hasContext && !one.isNull("/context_spec"):
-		s.compare(t, one)
+		t.compare(one, given)
+	case one.text("/boundary/context_config_digest") == sentinelOff: // in no digest: a context counts more
+		t.notChecked[reasonOff]++
 	case slices.Contains(refusals, one.text("/reasons/0/code")):
 		t.compareRefusal(one)
-	case e.IntentType == "artifact.handle":
+	case d.handle:
 		t.notChecked[reasonHandle]++
 	case one.text("/result") == "DENY":
 		t.notChecked[reasonRefused]++
@@ -109,12 +103,6 @@ func (t *tally) compareRefusal(o turn) {
 	}
 	t.findings = append(t.findings, f)
 	t.changed++
-}
-
-// belongsToTurn tells an error about a turn from one of the history.
-func belongsToTurn(err error) bool {
-	var e *thread.Error
-	return errors.As(err, &e)
 }
 
 // codeOf gives the code of why there is no context; empty where there is one.

@@ -98,13 +98,19 @@ func compiled(name string) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// compileAll compiles every schema once: tests validate thousands of mutations against the same few.
+// compileAll compiles every schema once: tests validate thousands of mutations against the same few. A schema may refer to
+// another, so that all are known before the first is compiled.
 var compileAll = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	all := map[string]*jsonschema.Schema{}
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	for _, name := range schemas.Names() {
-		schema, err := compile(compiler, name)
+		if err := add(compiler, name); err != nil {
+			return nil, fmt.Errorf("schema %q: %w", name, err)
+		}
+	}
+	for _, name := range schemas.Names() {
+		schema, err := compiler.Compile(urn(name))
 		if err != nil {
 			return nil, fmt.Errorf("schema %q: %w", name, err)
 		}
@@ -113,18 +119,16 @@ var compileAll = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return all, nil
 })
 
-func compile(compiler *jsonschema.Compiler, name string) (*jsonschema.Schema, error) {
+func urn(name string) string { return "urn:dmpl:schema:" + name }
+
+func add(compiler *jsonschema.Compiler, name string) error {
 	text, err := schemas.Read(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	id := "urn:dmpl:schema:" + name
-	if err := compiler.AddResource(id, doc); err != nil {
-		return nil, err
-	}
-	return compiler.Compile(id)
+	return compiler.AddResource(urn(name), doc)
 }

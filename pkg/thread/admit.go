@@ -1,6 +1,11 @@
 package thread
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+)
 
 // IntentMessage is an INTENT as admission sees it. It can be made of an INTENT only, so that no EXECUTION can ever
 // influence a decision (X7).
@@ -26,6 +31,48 @@ type AdmissionRule struct {
 	ID    string // what a refusal names
 	Rule  string // max_user_messages
 	Limit int    // of the rule: messages
+}
+
+// ParseAdmissionRules reads the admission rules of a policy set (D9): a list of {"id","rule","limit"}. What is not known is
+// refused, so that no misspelt rule passes for one. The error is an *Error with CodeInvalidRules or CodeUnknownRule and the
+// pointer of what is wrong.
+func ParseAdmissionRules(v canon.Value) ([]AdmissionRule, error) {
+	if v.Kind() != canon.Array {
+		return nil, fault(CodeInvalidRules, "", "must be a list")
+	}
+	rules := make([]AdmissionRule, 0, len(v.Elements()))
+	for i, e := range v.Elements() {
+		rule, err := parseRule(e)
+		if err == nil && slices.ContainsFunc(rules, func(other AdmissionRule) bool { return other.ID == rule.ID }) {
+			err = fault(CodeInvalidRules, "/id", "stands twice")
+		}
+		if err != nil {
+			return nil, below("/"+strconv.Itoa(i), err)
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+func parseRule(v canon.Value) (AdmissionRule, error) {
+	for _, m := range v.Members() {
+		if !slices.Contains([]string{"id", "rule", "limit"}, m.Name) {
+			return AdmissionRule{}, fault(CodeInvalidRules, canon.AppendToken("", m.Name), "is no member of an admission rule")
+		}
+	}
+	id, _ := member(v, "id").Text()
+	if strip(id) == "" {
+		return AdmissionRule{}, fault(CodeInvalidRules, "/id", "must be a non-empty string")
+	}
+	name, _ := member(v, "rule").Text()
+	if name != MaxUserMessages {
+		return AdmissionRule{}, fault(CodeUnknownRule, "/rule", "no admission rule is called "+name)
+	}
+	limit, ok := canon.Integer(member(v, "limit").Raw())
+	if !ok || limit < 0 || limit > MostEvents {
+		return AdmissionRule{}, fault(CodeInvalidRules, "/limit", "must be an integer from 0 on")
+	}
+	return AdmissionRule{ID: id, Rule: name, Limit: int(limit)}, nil
 }
 
 // MaxUserMessages is the rule that allows a thread at most Limit user messages, the current one among them (X7).

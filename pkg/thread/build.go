@@ -111,19 +111,28 @@ func (ctx *Context) resolve(payload canon.Value, h History, p Profile) error {
 	return err
 }
 
-// messagesFor gives the messages for the model: the referenced texts in one block, then what the user asks. Nothing is escaped.
+// messagesFor gives the messages for the model: the referenced texts in one block, then what the user asks.
 func messagesFor(refs []ResolvedRef, userInput string) []Message {
+	user := Message{"user", userInput}
+	if block := ReferenceBlock(refs); block != "" {
+		return []Message{{"system", block}, user}
+	}
+	return []Message{user}
+}
+
+// ReferenceBlock gives the text that shows the model the referenced events, empty where none has content. Nothing is
+// escaped. A pipeline keeps its lines as Snapshot.References (P2 j).
+func ReferenceBlock(refs []ResolvedRef) string {
 	var b strings.Builder
 	for _, ref := range refs {
 		if ref.Content != "" {
 			b.WriteString("[ref_id=" + ref.ID + " kind=" + string(ref.EventKind) + "]\n" + ref.Content + "\n---\n")
 		}
 	}
-	user := Message{"user", userInput}
 	if b.Len() == 0 {
-		return []Message{user}
+		return ""
 	}
-	return []Message{{"system", blockBegin + b.String() + blockEnd}, user}
+	return blockBegin + b.String() + blockEnd
 }
 
 const (
@@ -132,15 +141,17 @@ const (
 )
 
 // Spec gives context_spec as JSON.
-func (ctx Context) Spec() []byte {
+func (ctx Context) Spec() []byte { return ctx.spec(resolvedList(ctx.Resolution.Refs)).json }
+
+func (ctx Context) spec(refs literal) literal {
 	var identity, intent, normalization, retrieval, rules, o object
-	identity.text("thread_id", ctx.Identity.ThreadID)
-	identity.text("turn_id", ctx.Identity.TurnID)
 	if ctx.Identity.HasParent {
 		identity.text("parent_turn_id", ctx.Identity.ParentTurnID)
 	} else {
 		identity.raw("parent_turn_id", null)
 	}
+	identity.text("thread_id", ctx.Identity.ThreadID)
+	identity.text("turn_id", ctx.Identity.TurnID)
 	intent.text("intent_type", ctx.IntentType)
 	intent.text("user_input", ctx.UserInput)
 	normalization.raw("applied_rules", textList(ctx.Config.Rules))
@@ -148,38 +159,56 @@ func (ctx Context) Spec() []byte {
 	normalization.text("config_digest", ctx.Config.Digest.String()) // X4
 	normalization.raw("transformations", ctx.Expansion.transforms())
 	retrieval.raw("declared_refs", declaredList(ctx.Declared))
-	retrieval.raw("resolved_refs", resolvedList(ctx.Resolution.Refs))
-	retrieval.raw("normalization", normalization.bytes())
-	rules.text("schema_version", "ctxspec.2")
+	retrieval.raw("normalization", normalization.literal())
+	retrieval.raw("resolved_refs", refs)
 	rules.text("ordering", ctx.Config.CanonicalSort)
-	o.raw("identity", identity.bytes())
-	o.raw("intent", intent.bytes())
-	o.raw("retrieval", retrieval.bytes())
-	o.raw("assembly_rules", rules.bytes())
-	return o.bytes()
+	rules.text("schema_version", "ctxspec.2")
+	o.raw("assembly_rules", rules.literal())
+	o.raw("identity", identity.literal())
+	o.raw("intent", intent.literal())
+	o.raw("retrieval", retrieval.literal())
+	return o.literal()
 }
 
 // Assembled gives assembled_context as JSON.
-func (ctx Context) Assembled() []byte {
-	messages := make([][]byte, len(ctx.Messages))
+func (ctx Context) Assembled() []byte { return ctx.assembled(resolvedList(ctx.Resolution.Refs)).json }
+
+func (ctx Context) assembled(refs literal) literal {
+	messages := make([]literal, len(ctx.Messages))
 	for i, m := range ctx.Messages {
 		var message object
-		message.text("role", m.Role)
 		message.text("content", m.Content)
-		messages[i] = message.bytes()
+		message.text("role", m.Role)
+		messages[i] = message.literal()
 	}
 	var o object
+	o.raw("assembled_from", refs)
 	o.raw("model_messages", list(messages))
-	o.raw("assembled_from", resolvedList(ctx.Resolution.Refs))
 	o.raw("normative_input_digests", textList(ctx.Resolution.InputDigests))
 	if len(ctx.Resolution.Warnings) > 0 {
 		o.raw("warnings", textList(ctx.Resolution.Warnings))
 	}
-	return o.bytes()
+	return o.literal()
 }
 
 // Transforms gives the transforms that a decision on this context states, as JSON.
-func (ctx Context) Transforms() []byte { return ctx.Expansion.transforms() }
+func (ctx Context) Transforms() []byte { return ctx.Expansion.transforms().json }
+
+// Content digests the whole of a context, what its own digest leaves out included: equal contexts have equal contents. Errors
+// as of a float.
+func (ctx Context) Content() (Digest, error) {
+	refs := resolvedList(ctx.Resolution.Refs)
+	return contentOfContext(ctx.spec(refs), ctx.assembled(refs))
+}
+
+// Content is [Context.Content] for a context as a DECISION stores it.
+func Content(spec, assembled canon.Value) (Digest, error) {
+	return contentOfContext(literalOf(spec), literalOf(assembled))
+}
+
+func contentOfContext(spec, assembled literal) (Digest, error) {
+	return digestOf(list([]literal{spec, assembled}))
+}
 
 // Digest gives the context digest. Errors as ContextDigest.
 func (ctx Context) Digest() (Digest, error) {

@@ -1,10 +1,6 @@
 package thread
 
-import (
-	"strings"
-
-	"github.com/dmpl/dmpl/pkg/canon"
-)
+import "strings"
 
 // ChainSeed stands before the first event of both chains: `sha256:` and 64 zeros.
 var ChainSeed = "sha256:" + strings.Repeat("0", 64)
@@ -13,13 +9,13 @@ var ChainSeed = "sha256:" + strings.Repeat("0", 64)
 // value before it, ChainSeed for the first. The result is bare hex. It covers stored digests only: a payload that was
 // changed does not show here.
 func NextVDigest(prev string, index int, digest string) string {
-	var o object
-	o.text("digest", digest)
-	o.integer("index", index)
-	o.text("prev", prev)
-	sum, err := canon.Digest(canon.DBL, o.bytes())
+	d, err := digestObject(func(o *object) {
+		o.text("digest", digest)
+		o.integer("index", index)
+		o.text("prev", prev)
+	})
 	if err != nil {
-		return "" // texts and an integer always have a form, unless a text is no UTF-8; then no stored value can be equal
+		return "" // texts and an integer always have a form
 	}
-	return sum.Hex()
+	return d.Sum.Hex()
 }

@@ -90,7 +90,7 @@ func ParseConfig(v canon.Value) (Config, error) {
 		return Config{}, r.err
 	}
 	var err error
-	c.Digest, err = digestOf(v.Raw())
+	c.Digest, err = digestOf(literalOf(v))
 	return c, err
 }
 

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -30,16 +31,20 @@ func contextForm(spec, assembled canon.Value, mask contextMask) (Digest, error) 
 	if s.err != nil {
 		return Digest{}, s.err
 	}
-	var o object
-	o.raw("assembled_context", assembledText)
-	o.raw("context_spec", specText)
-	return digestOf(o.bytes())
+	return digestObject(func(o *object) {
+		o.raw("assembled_context", assembledText)
+		o.raw("context_spec", specText)
+	})
 }
 
 // contextReader brings a context into its normal form; it keeps the first error. Checks run in the gateway's order.
 type contextReader struct {
 	mask contextMask
 	err  error
+	refs struct { // the resolved references read last: mostly they stand twice
+		from []byte
+		form literal
+	}
 }
 
 func (c *contextReader) fail(pointer, detail string) {
@@ -58,8 +63,8 @@ func (c *contextReader) block(v canon.Value, name string) canon.Value {
 }
 
 // required gives the stripped text of a member that must not be blank.
-func (c *contextReader) required(v canon.Value, pointer, name string) string {
-	text, ok := stripped(member(v, name))
+func (c *contextReader) required(v canon.Value, pointer, name string) literal {
+	text, ok := strippedLiteral(member(v, name))
 	if !ok {
 		c.fail(pointer+"/"+name, "must be a non-empty string")
 	}
@@ -75,52 +80,57 @@ func (c *contextReader) text(v canon.Value) string {
 	return text
 }
 
-func (c *contextReader) spec(spec canon.Value) []byte {
+func (c *contextReader) spec(spec canon.Value) literal {
 	identity, intent := c.block(spec, "identity"), c.block(spec, "intent")
 	retrieval, rules := c.block(spec, "retrieval"), c.block(spec, "assembly_rules")
 	declared := c.declared(member(retrieval, "declared_refs"))
 
+	threadID := c.required(identity, "/context_spec/identity", "thread_id")
+	turnID := c.required(identity, "/context_spec/identity", "turn_id")
 	var i object
-	i.text("thread_id", c.required(identity, "/context_spec/identity", "thread_id"))
-	i.text("turn_id", c.required(identity, "/context_spec/identity", "turn_id"))
 	if parent := member(identity, "parent_turn_id"); isAbsent(parent) {
 		i.raw("parent_turn_id", null)
 	} else {
 		i.text("parent_turn_id", c.text(parent))
 	}
+	i.raw("thread_id", threadID)
+	i.raw("turn_id", turnID)
 	var n object
-	n.text("intent_type", c.required(intent, "/context_spec/intent", "intent_type"))
+	n.raw("intent_type", c.required(intent, "/context_spec/intent", "intent_type"))
 	c.required(intent, "/context_spec/intent", "user_input")
-	n.raw("user_input", rawOrNull(member(intent, "user_input")))
-	var a object
-	a.text("schema_version", c.required(rules, "/context_spec/assembly_rules", "schema_version"))
-	a.text("ordering", c.required(rules, "/context_spec/assembly_rules", "ordering"))
+	n.raw("user_input", literalOrNull(member(intent, "user_input")))
+	schema := c.required(rules, "/context_spec/assembly_rules", "schema_version")
+	ordering := c.required(rules, "/context_spec/assembly_rules", "ordering")
+	resolved := c.resolved(member(retrieval, "resolved_refs"), "/context_spec/retrieval/resolved_refs")
 	var r object
 	r.raw("declared_refs", declared)
-	r.raw("resolved_refs", c.resolved(member(retrieval, "resolved_refs"), "/context_spec/retrieval/resolved_refs"))
 	r.raw("normalization", c.normalization(member(retrieval, "normalization")))
+	r.raw("resolved_refs", resolved)
+	var a object
 	if limits := member(rules, "limits"); limits.Kind() == canon.Object {
-		a.raw("limits", limits.Raw())
+		a.raw("limits", literalOf(limits))
 	} else if !isAbsent(limits) {
 		c.fail("/context_spec/assembly_rules/limits", "must be an object when there is one")
 	}
+	a.raw("ordering", ordering)
+	a.raw("schema_version", schema)
 	var o object
-	o.raw("identity", i.bytes())
-	o.raw("intent", n.bytes())
-	o.raw("retrieval", r.bytes())
-	o.raw("assembly_rules", a.bytes())
-	return o.bytes()
+	o.raw("assembly_rules", a.literal())
+	o.raw("identity", i.literal())
+	o.raw("intent", n.literal())
+	o.raw("retrieval", r.literal())
+	return o.literal()
 }
 
-func rawOrNull(v canon.Value) []byte {
+func literalOrNull(v canon.Value) literal {
 	if v.Kind() == canon.Invalid {
 		return null
 	}
-	return v.Raw()
+	return literalOf(v)
 }
 
 // declared gives the normal form of declared references, sorted by type, id and version.
-func (c *contextReader) declared(v canon.Value) []byte {
+func (c *contextReader) declared(v canon.Value) literal {
 	const pointer = "/context_spec/retrieval/declared_refs"
 	if v.Kind() != canon.Array && !isEmpty(v) {
 		c.fail(pointer, "must be a list")
@@ -130,7 +140,11 @@ func (c *contextReader) declared(v canon.Value) []byte {
 		if e.Kind() != canon.Object {
 			c.fail(pointer, "every entry must be an object")
 		}
-		ref := Ref{Type: c.required(e, pointer, "ref_type"), ID: c.required(e, pointer, "ref_id")}
+		c.required(e, pointer, "ref_type")
+		c.required(e, pointer, "ref_id")
+		var ref Ref
+		ref.Type, _ = stripped(member(e, "ref_type"))
+		ref.ID, _ = stripped(member(e, "ref_id"))
 		if version := member(e, "version"); !isAbsent(version) {
 			ref.Version, ref.HasVersion = c.text(version), true
 		}
@@ -143,11 +157,14 @@ func (c *contextReader) declared(v canon.Value) []byte {
 type resolvedEntry struct {
 	index   []byte // number literal; 0 where absent
 	typ, id string
-	out     []byte
+	out     literal
 }
 
 // resolved gives the normal form of resolved references: what is no reference is left out, order never counts.
-func (c *contextReader) resolved(v canon.Value, pointer string) []byte {
+func (c *contextReader) resolved(v canon.Value, pointer string) literal {
+	if len(v.Raw()) > 0 && bytes.Equal(v.Raw(), c.refs.from) {
+		return c.refs.form
+	}
 	if !isEmpty(v) && (v.Kind() == canon.Bool || v.Kind() == canon.Number) {
 		c.fail(pointer, "must be a list")
 	}
@@ -162,25 +179,17 @@ func (c *contextReader) resolved(v canon.Value, pointer string) []byte {
 	slices.SortStableFunc(entries, func(a, b resolvedEntry) int {
 		return cmp.Or(canon.CompareNumbers(a.index, b.index), strings.Compare(a.typ, b.typ), strings.Compare(a.id, b.id))
 	})
-	items := make([][]byte, len(entries))
+	items := make([]literal, len(entries))
 	for i, e := range entries {
 		items[i] = e.out
 	}
-	return list(items)
+	c.refs.from, c.refs.form = v.Raw(), list(items)
+	return c.refs.form
 }
 
 func (c *contextReader) resolvedEntry(v canon.Value, typ, id string) resolvedEntry {
 	e := resolvedEntry{index: []byte("0"), typ: typ, id: id}
 	var o object
-	o.text("ref_type", typ)
-	o.text("ref_id", id)
-	if version := member(v, "version"); !isAbsent(version) {
-		o.text("version", c.text(version))
-	}
-	if index := member(v, "event_index"); countsAsInteger(index) {
-		e.index = integerLiteral(index)
-		o.raw("event_index", index.Raw())
-	}
 	admitted, hasAdmitted := member(v, "admitted_for").Text()
 	admitted = strip(admitted)
 	if hasAdmitted {
@@ -192,17 +201,26 @@ func (c *contextReader) resolvedEntry(v canon.Value, typ, id string) resolvedEnt
 		}
 		o.text("event_digest", strip(digest))
 	}
-	e.out = o.bytes()
+	if index := member(v, "event_index"); countsAsInteger(index) {
+		e.index = integerLiteral(index)
+		o.raw("event_index", literalOf(index))
+	}
+	o.text("ref_id", id)
+	o.text("ref_type", typ)
+	if version := member(v, "version"); !isAbsent(version) {
+		o.text("version", c.text(version))
+	}
+	e.out = o.literal()
 	return e
 }
 
-func (c *contextReader) normalization(v canon.Value) []byte {
+func (c *contextReader) normalization(v canon.Value) literal {
 	var o object
 	if v.Kind() != canon.Object {
 		o.raw("applied_rules", list(nil))
 		o.text("boundary_version", "unknown")
 		o.text("config_digest", "unknown")
-		return o.bytes()
+		return o.literal()
 	}
 	o.raw("applied_rules", c.texts(member(v, "applied_rules")))
 	for _, name := range []string{"boundary_version", "config_digest"} {
@@ -215,11 +233,11 @@ func (c *contextReader) normalization(v canon.Value) []byte {
 	if reason, ok := stripped(member(v, "expansion_reason")); ok {
 		o.text("expansion_reason", reason)
 	}
-	return o.bytes()
+	return o.literal()
 }
 
 // texts gives the stripped texts of a list, sorted; [] for what is no list.
-func (c *contextReader) texts(v canon.Value) []byte {
+func (c *contextReader) texts(v canon.Value) literal {
 	if v.Kind() != canon.Array {
 		return list(nil)
 	}
@@ -230,30 +248,29 @@ func (c *contextReader) texts(v canon.Value) []byte {
 	return textList(texts)
 }
 
-func (c *contextReader) assembled(v canon.Value) []byte {
+func (c *contextReader) assembled(v canon.Value) literal {
 	if v.Kind() != canon.Object {
 		c.fail("/assembled_context", "must be an object")
 	}
-	var o object
-	messages := member(v, "model_messages")
+	shown, messages := list(nil), member(v, "model_messages")
 	switch {
 	case messages.Kind() != canon.Array && !isAbsent(messages):
 		c.fail("/assembled_context/model_messages", "must be a list")
-	case isAbsent(messages), c.mask != gatewayForm:
-		o.raw("model_messages", list(nil))
-	default:
-		o.raw("model_messages", messages.Raw())
+	case !isAbsent(messages) && c.mask == gatewayForm:
+		shown = literalOf(messages)
 	}
 	from := member(v, "assembled_from")
 	if from.Kind() != canon.Array && !isEmpty(from) {
 		c.fail("/assembled_context/assembled_from", "must be a list")
 	}
+	var o object
 	o.raw("assembled_from", c.resolved(from, "/assembled_context/assembled_from"))
+	o.raw("model_messages", shown)
 	o.raw("normative_input_digests", c.texts(member(v, "normative_input_digests")))
 	if warnings := member(v, "warnings"); warnings.Kind() == canon.Array {
-		o.raw("warnings", warnings.Raw())
+		o.raw("warnings", literalOf(warnings))
 	} else if !isAbsent(warnings) {
 		c.fail("/assembled_context/warnings", "must be a list when there is one")
 	}
-	return o.bytes()
+	return o.literal()
 }

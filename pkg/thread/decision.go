@@ -61,19 +61,40 @@ func decisionEventDigest(payload canon.Value) (Digest, error) {
 	}
 	w.budget()
 	if index := member(payload, "intent_index"); countsAsInteger(index) {
-		w.to.raw("intent_index", index.Raw())
+		w.put("intent_index", literalOf(index))
 	}
 	if w.err != nil {
 		return Digest{}, w.err
 	}
-	return digestOf(w.to.bytes())
+	return digestObject(w.write)
 }
 
-// decisionWriter copies members of a decision in their normal form; it keeps the first error.
+// decisionWriter copies members of a decision in their normal form; it keeps the first error. Checks run in the gateway's
+// order, and the members are written in the order of dbl.
 type decisionWriter struct {
-	from canon.Value
-	to   object
-	err  error
+	from    canon.Value
+	members []decisionMember
+	room    [32]decisionMember
+	err     error
+}
+
+type decisionMember struct {
+	name  string
+	value literal
+}
+
+func (w *decisionWriter) put(name string, value literal) {
+	if w.members == nil {
+		w.members = w.room[:0]
+	}
+	w.members = append(w.members, decisionMember{name, value})
+}
+
+func (w *decisionWriter) write(o *object) {
+	slices.SortFunc(w.members, func(a, b decisionMember) int { return strings.Compare(a.name, b.name) })
+	for _, m := range w.members {
+		o.raw(m.name, m.value)
+	}
 }
 
 func (w *decisionWriter) fail(pointer, detail string) {
@@ -85,26 +106,26 @@ func (w *decisionWriter) fail(pointer, detail string) {
 func (w *decisionWriter) policy() {
 	policy := member(w.from, "policy")
 	var o object
-	for _, name := range []string{"policy_id", "policy_version"} {
-		text, ok := stripped(member(policy, name))
-		if !ok {
-			w.fail("/policy/"+name, "must be a non-empty string")
-		}
-		o.text(name, text)
-	}
 	digest := member(policy, "policy_config_digest")
 	if digest.Kind() == canon.String {
-		o.raw("policy_config_digest", digest.Raw())
+		o.raw("policy_config_digest", literalOf(digest))
 	} else {
 		o.raw("policy_config_digest", null)
 	}
-	w.to.raw("policy", o.bytes())
+	for _, name := range []string{"policy_id", "policy_version"} {
+		text, ok := strippedLiteral(member(policy, name))
+		if !ok {
+			w.fail("/policy/"+name, "must be a non-empty string")
+		}
+		o.raw(name, text)
+	}
+	w.put("policy", o.literal())
 }
 
 func (w *decisionWriter) digest(name string) {
 	v := member(w.from, name)
 	if isAbsent(v) {
-		w.to.raw(name, null)
+		w.put(name, null)
 		return
 	}
 	text, ok := stripped(v)
@@ -114,7 +135,7 @@ func (w *decisionWriter) digest(name string) {
 	if !strings.HasPrefix(text, "sha256:") {
 		text = "sha256:" + text
 	}
-	w.to.text(name, text)
+	w.put(name, quoted(text))
 }
 
 func (w *decisionWriter) result() {
@@ -122,14 +143,14 @@ func (w *decisionWriter) result() {
 	if text != "ALLOW" && text != "DENY" {
 		w.fail("/result", "must be ALLOW or DENY")
 	}
-	w.to.text("result", text)
+	w.put("result", quoted(text))
 }
 
 // entry is one reason or transform in its normal form.
 type entry struct {
 	keys   []string // what it is sorted by
 	params []byte   // canonical; {} where absent
-	out    []byte
+	out    literal
 }
 
 // entries writes a list of objects of which some members are non-blank texts, sorted by these and by their params.
@@ -150,11 +171,11 @@ func (w *decisionWriter) entries(name string, keys ...string) {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(slices.Compare(a.keys, b.keys), bytes.Compare(a.params, b.params))
 	})
-	items := make([][]byte, len(entries))
+	items := make([]literal, len(entries))
 	for i, e := range entries {
 		items[i] = e.out
 	}
-	w.to.raw(name, list(items))
+	w.put(name, list(items))
 }
 
 func (w *decisionWriter) entry(pointer string, v canon.Value, keys []string) entry {
@@ -172,40 +193,40 @@ func (w *decisionWriter) entry(pointer string, v canon.Value, keys []string) ent
 		if params.Kind() != canon.Object {
 			w.fail(pointer, "params must be an object")
 		}
-		form, err := canonical(params.Raw())
+		form, err := canonical(literalOf(params))
 		if err != nil && w.err == nil {
 			w.err = err
 		}
 		e.params = form
-		o.raw("params", form)
+		o.raw("params", literal{form, err == nil})
 	}
-	e.out = o.bytes()
+	e.out = o.literal()
 	return e
 }
 
 func (w *decisionWriter) text(name string) {
 	v := member(w.from, name)
 	if isAbsent(v) {
-		w.to.raw(name, null)
+		w.put(name, null)
 		return
 	}
-	text, ok := stripped(v)
+	text, ok := strippedLiteral(v)
 	if !ok {
 		w.fail("/"+name, "must be a non-empty string or null")
 	}
-	w.to.text(name, text)
+	w.put(name, text)
 }
 
 func (w *decisionWriter) boolean(name string) {
 	v := member(w.from, name)
 	if isAbsent(v) {
-		w.to.raw(name, null)
+		w.put(name, null)
 		return
 	}
 	if v.Kind() != canon.Bool {
 		w.fail("/"+name, "must be a boolean or null")
 	}
-	w.to.raw(name, v.Raw())
+	w.put(name, literalOf(v))
 }
 
 // list writes the stripped texts of a list, sorted; an empty list differs from null.
@@ -213,13 +234,13 @@ func (w *decisionWriter) list(name string) {
 	v := member(w.from, name)
 	switch v.Kind() {
 	case canon.Invalid, canon.Null:
-		w.to.raw(name, null)
+		w.put(name, null)
 	case canon.Array:
 		texts, err := sortedTexts(v)
 		if err != nil && w.err == nil {
 			w.err = err
 		}
-		w.to.raw(name, textList(texts))
+		w.put(name, textList(texts))
 	default:
 		w.fail("/"+name, "must be a list or null")
 	}
@@ -241,27 +262,33 @@ func sortedTexts(v canon.Value) ([]string, error) {
 
 var unverifiableText = fault(CodeUnverifiable, "", "a list or an object stands where text is due, and how its producer spells it cannot be told")
 
+func (w *decisionWriter) integer(pointer string, v canon.Value) {
+	if !isAbsent(v) && !countsAsInteger(v) {
+		w.fail(pointer, "must be an integer")
+	}
+}
+
 func (w *decisionWriter) budget() {
 	v := member(w.from, "enforced_budget")
 	if isAbsent(v) {
-		w.to.raw("enforced_budget", null)
+		w.put("enforced_budget", null)
 		return
 	}
 	if v.Kind() != canon.Object {
 		w.fail("/enforced_budget", "must be an object or null")
 	}
+	tokens, duration := member(v, "max_tokens"), member(v, "max_duration_ms")
+	w.integer("/enforced_budget/max_tokens", tokens)
+	w.integer("/enforced_budget/max_duration_ms", duration)
 	var o object
-	for _, name := range []string{"max_tokens", "max_duration_ms"} {
-		switch n := member(v, name); {
-		case isAbsent(n):
-		case countsAsInteger(n):
-			o.raw(name, n.Raw())
-		default:
-			w.fail("/enforced_budget/"+name, "must be an integer")
-		}
+	if !isAbsent(duration) {
+		o.raw("max_duration_ms", literalOf(duration))
+	}
+	if !isAbsent(tokens) {
+		o.raw("max_tokens", literalOf(tokens))
 	}
 	if source, ok := stripped(member(v, "source")); ok {
 		o.text("source", source)
 	}
-	w.to.raw("enforced_budget", o.bytes())
+	w.put("enforced_budget", o.literal())
 }

@@ -15,9 +15,13 @@ type Digest struct {
 // String gives the digest as the gateway stores it: `sha256:` and 64 hex digits.
 func (d Digest) String() string { return canon.PrefixedHex.Spell(d.Sum) }
 
-// digestOf digests a JSON text. The error is an *Error with a code of canon.
-func digestOf(text []byte) (Digest, error) {
-	sum, length, err := canon.Measure(text, canon.Form{Profile: canon.DBL})
+// digestOf digests a JSON text under the profile dbl. The error is an *Error with a code of canon.
+func digestOf(l literal) (Digest, error) {
+	profile := canon.DBL
+	if l.inDBL {
+		profile = canon.Raw
+	}
+	sum, length, err := canon.Measure(l.json, canon.Form{Profile: profile})
 	if err != nil {
 		return Digest{}, asError(err)
 	}
@@ -25,8 +29,11 @@ func digestOf(text []byte) (Digest, error) {
 }
 
 // canonical gives the bytes of a JSON text under the profile dbl. A float anywhere is an error.
-func canonical(text []byte) ([]byte, error) {
-	out, err := canon.Append(make([]byte, 0, len(text)+len(text)/8), text, canon.DBL)
+func canonical(l literal) ([]byte, error) {
+	if l.inDBL {
+		return l.json, nil
+	}
+	out, err := canon.Append(make([]byte, 0, len(l.json)+len(l.json)/8), l.json, canon.DBL)
 	if err != nil {
 		return nil, asError(err)
 	}
@@ -48,5 +55,5 @@ func ConfigDigest(config canon.Value) (Digest, error) {
 	if _, err := ParseConfig(config); err != nil {
 		return Digest{}, err
 	}
-	return digestOf(config.Raw())
+	return digestOf(literalOf(config))
 }

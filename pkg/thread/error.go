@@ -25,6 +25,7 @@ const (
 	CodeInvalidIntent   = "thread.invalid_intent"
 	CodeInvalidRefs     = "thread.invalid_refs"
 	CodeUnverifiable    = "thread.unverifiable" // well formed, and its result cannot be known from the stream
+	CodeInvalidRules    = "thread.invalid_rules"
 	CodeUnknownRule     = "thread.unknown_rule"
 )
 

@@ -1,7 +1,11 @@
 // Package thread models a conversation as a stream of events: what its references mean, who may see them, and the digests over them.
 package thread
 
-import "github.com/dmpl/dmpl/pkg/canon"
+import (
+	"slices"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+)
 
 // Kind is the kind of an event. The zero value is none.
 type Kind string
@@ -37,9 +41,18 @@ type Event struct {
 	IntentType      string
 	StreamID        string
 	CorrelationID   string
-	Payload         []byte // JSON as stored; floats keep their text
-	Digest          string // as stored, with prefix
-	CanonLen        int    // bytes, as stored
+	Payload         []byte      // JSON as stored; floats keep their text
+	Document        canon.Value // of Payload, where somebody has read it: it counts while Payload is the very bytes it was read from
+	Digest          string      // as stored, with prefix
+	CanonLen        int         // bytes, as stored
+}
+
+// Read gives the payload as the gateway reads it. The error is a *canon.Error.
+func (e Event) Read() (canon.Value, error) {
+	if raw := e.Document.Raw(); len(raw) > 0 && len(raw) == len(e.Payload) && &raw[0] == &e.Payload[0] {
+		return e.Document, nil
+	}
+	return Read(e.Payload)
 }
 
 // ParseEvent gives the event of a snapshot. Missing texts are empty and unknown members are left out. The error is an
@@ -82,7 +95,8 @@ func ParseEvent(v canon.Value) (Event, error) {
 	if e.CanonLen, err = integerOf(v, "canon_len"); err != nil {
 		return Event{}, err
 	}
-	e.Payload = member(v, "payload").Raw()
+	e.Document = member(v, "payload")
+	e.Payload = e.Document.Raw()
 	return e, nil
 }
 
@@ -117,22 +131,33 @@ func EventDigest(kind Kind, correlationID string, payload canon.Value) (Digest, 
 	if payload.Kind() != canon.Object {
 		return Digest{}, fault(CodeInvalidEvent, "/payload", "must be an object")
 	}
-	data := without(payload, "_obs")
+	left := []string{"_obs"}
 	if kind == Execution {
 		// The trace counts here, and only here, as far as floats go.
-		if _, err := digestOf(data); err != nil {
+		if err := hasForm(payload, left); err != nil {
 			return Digest{}, err
 		}
 		if err := CheckTrace(payload); err != nil {
 			return Digest{}, err
 		}
-		data = without(payload, "_obs", "trace")
+		left = append(left, "trace")
+	}
+	return digestObject(func(o *object) {
+		o.text("correlation_id", correlationID)
+		o.object("data", func(data *object) { data.without(payload, left...) })
+		o.text("event_kind", string(kind))
+	})
+}
+
+// hasForm tells whether an object has a form under dbl, less its members of some names.
+func hasForm(v canon.Value, left []string) error {
+	if !slices.ContainsFunc(v.Members(), func(m canon.Member) bool { return !m.Value.InDBL() && !slices.Contains(left, m.Name) }) {
+		return nil
 	}
 	var o object
-	o.text("correlation_id", correlationID)
-	o.text("event_kind", string(kind))
-	o.raw("data", data)
-	return digestOf(o.bytes())
+	o.without(v, left...)
+	_, err := canonical(o.literal())
+	return err
 }
 
 // CheckTrace holds the trace of an EXECUTION payload to its trace_digest. The error is an *Error.
@@ -145,7 +170,11 @@ func CheckTrace(payload canon.Value) error {
 	if trace.Kind() != canon.Object {
 		return fault(CodeInvalidTrace, "/payload/trace", "must be an object")
 	}
-	d, err := digestOf(withoutTiming(trace))
+	covered := literalOf(trace)
+	if hasTiming(trace) {
+		covered = withoutTiming(trace)
+	}
+	d, err := digestOf(covered)
 	if err != nil {
 		return err
 	}
@@ -156,7 +185,7 @@ func CheckTrace(payload canon.Value) error {
 }
 
 // withoutTiming gives a value without timing keys.
-func withoutTiming(v canon.Value) []byte {
+func withoutTiming(v canon.Value) literal {
 	switch v.Kind() {
 	case canon.Object:
 		var o object
@@ -165,13 +194,22 @@ func withoutTiming(v canon.Value) []byte {
 				o.raw(m.Name, withoutTiming(m.Value))
 			}
 		}
-		return o.bytes()
+		return o.literal()
 	case canon.Array:
-		items := make([][]byte, len(v.Elements()))
+		items := make([]literal, len(v.Elements()))
 		for i, e := range v.Elements() {
 			items[i] = withoutTiming(e)
 		}
 		return list(items)
 	}
-	return v.Raw()
+	return literalOf(v)
+}
+
+func hasTiming(v canon.Value) bool {
+	for _, m := range v.Members() {
+		if timingKeys[m.Name] || hasTiming(m.Value) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.Elements(), hasTiming)
 }

@@ -18,20 +18,20 @@ const (
 )
 
 // transforms writes the transforms of a decision: one where the history was expanded.
-func (e *Expansion) transforms() []byte {
+func (e *Expansion) transforms() literal {
 	if e == nil {
 		return list(nil)
 	}
 	var params object
+	params.integer("count", e.Count)
 	params.text("mode", expandMode)
 	params.integer("n", e.N)
-	params.integer("count", e.Count)
 	params.text("result", "expanded")
 	var o object
 	o.text("op", "AUTO_DECLARE_REFS")
+	o.raw("params", params.literal())
 	o.text("target", "context.refs")
-	o.raw("params", params.bytes())
-	return list([][]byte{o.bytes()})
+	return list([]literal{o.literal()})
 }
 
 // expansionOf tells whether a turn without references asks for the history of its thread, and for how many turns.

@@ -31,16 +31,16 @@ func sortRefs(refs []Ref) []Ref {
 }
 
 // declaredList writes declared references.
-func declaredList(refs []Ref) []byte {
-	items := make([][]byte, len(refs))
+func declaredList(refs []Ref) literal {
+	items := make([]literal, len(refs))
 	for i, ref := range refs {
 		var o object
-		o.text("ref_type", ref.Type)
 		o.text("ref_id", ref.ID)
+		o.text("ref_type", ref.Type)
 		if ref.HasVersion {
 			o.text("version", ref.Version)
 		}
-		items[i] = o.bytes()
+		items[i] = o.literal()
 	}
 	return list(items)
 }
@@ -57,21 +57,21 @@ type ResolvedRef struct {
 	Content     string // the event's text, stripped; empty where it has none
 }
 
-func resolvedList(refs []ResolvedRef) []byte {
-	items := make([][]byte, len(refs))
+func resolvedList(refs []ResolvedRef) literal {
+	items := make([]literal, len(refs))
 	for i, ref := range refs {
 		var o object
-		o.text("ref_type", ref.Type)
-		o.text("ref_id", ref.ID)
-		o.integer("event_index", ref.EventIndex)
-		o.text("event_digest", ref.EventDigest)
-		o.text("event_kind", string(ref.EventKind))
 		o.text("admitted_for", ref.AdmittedFor)
 		o.text("content", ref.Content)
+		o.text("event_digest", ref.EventDigest)
+		o.integer("event_index", ref.EventIndex)
+		o.text("event_kind", string(ref.EventKind))
+		o.text("ref_id", ref.ID)
+		o.text("ref_type", ref.Type)
 		if ref.Version != "" {
 			o.text("version", ref.Version)
 		}
-		items[i] = o.bytes()
+		items[i] = o.literal()
 	}
 	return list(items)
 }
@@ -109,7 +109,11 @@ func (r *Resolution) add(ref ResolvedRef, e Event) {
 		return
 	}
 	r.InputDigests = append(r.InputDigests, e.Digest)
-	if input, ok := AsIntent(e); ok && !slices.ContainsFunc(r.Inputs, input.same) {
+	if e.Kind != Intent {
+		return // X7
+	}
+	input := IntentMessage{index: e.Index, threadID: e.ThreadID, hasText: ref.Content != ""}
+	if !slices.ContainsFunc(r.Inputs, input.same) {
 		r.Inputs = append(r.Inputs, input)
 	}
 }
@@ -223,7 +227,7 @@ func contentOf(e Event) (string, error) {
 
 // payloadOf reads the payload of an event. The error is an *Error with CodeInvalidEvent.
 func payloadOf(e Event) (canon.Value, error) {
-	payload, err := Read(e.Payload)
+	payload, err := e.Read()
 	if err != nil {
 		return canon.Value{}, fault(CodeInvalidEvent, "/payload", err.Error())
 	}

@@ -25,7 +25,7 @@ func DigestContext(input canon.Value) ([]byte, error) {
 	}
 	o := digestDocument(d)
 	o.text("seed_profile_digest", seed.String())
-	return canonical(o.bytes())
+	return canonical(o.literal())
 }
 
 // DigestDecision is the Stage of decision digests: `decision` in, its digest out.
@@ -50,7 +50,7 @@ func answerDigest(d Digest, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return canonical(digestDocument(d).bytes())
+	return canonical(digestDocument(d).literal())
 }
 
 func digestDocument(d Digest) *object {
@@ -81,7 +81,7 @@ func ResolveRefs(p Profile) Stage {
 		o.raw("normative_refs", textList(r.NormativeIDs()))
 		o.raw("normative_input_digests", textList(r.InputDigests))
 		o.raw("warnings", textList(r.Warnings))
-		return canonical(o.bytes())
+		return canonical(o.literal())
 	}
 }
 
@@ -103,11 +103,12 @@ func BuildContext(p Profile) Stage {
 			return nil, err
 		}
 		var o object
-		o.raw("context_spec", ctx.Spec())
-		o.raw("assembled_context", ctx.Assembled())
+		refs := resolvedList(ctx.Resolution.Refs)
+		o.raw("context_spec", ctx.spec(refs))
+		o.raw("assembled_context", ctx.assembled(refs))
 		o.text("context_digest", d.String())
-		o.raw("transforms", ctx.Transforms())
-		return canonical(o.bytes())
+		o.raw("transforms", ctx.Expansion.transforms())
+		return canonical(o.literal())
 	}
 }
 
@@ -172,6 +173,6 @@ func ErrorDocument(code, detail string) []byte {
 	var inner, o object
 	inner.text("code", code)
 	inner.text("detail", detail)
-	o.raw("error", inner.bytes())
-	return o.bytes()
+	o.raw("error", inner.literal())
+	return o.literal().json
 }

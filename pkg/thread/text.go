@@ -9,7 +9,14 @@ import (
 
 // strip takes white space from both ends, as the gateway's language defines it: U+001C to U+001F count, which Go's own
 // trimming does not know.
-func strip(s string) string { return strings.TrimFunc(s, isSpace) }
+func strip(s string) string {
+	if n := len(s); n > 0 && isVisible(s[0]) && isVisible(s[n-1]) {
+		return s
+	}
+	return strings.TrimFunc(s, isSpace)
+}
+
+func isVisible(c byte) bool { return c > ' ' && c < 0x7F }
 
 func isSpace(r rune) bool {
 	switch {

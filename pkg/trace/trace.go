@@ -55,11 +55,13 @@ type Trace struct {
 	Events                                    []Event
 	Output                                    Output
 	Truncated                                 Field // metadata.truncated
+	Lane                                      Field // metadata.lane
 	ModelConfig                               Field // CONTRACT D8: preimage of model_config_id
 	Commit                                    Commit
 	Retrieval                                 *Retrieval // nil when no retrieval trace was given
 	ToolResults                               []ToolResult
-	SharedResults                             bool // other traces lie in the same folder: a tool result may be another trace's
+	SharedResults                             bool       // other traces lie in the same folder: a tool result may be another trace's
+	Recording                                 *Recording // the rest of a native run (CONTRACT D8); nil for a single trace
 }
 
 // Event is one step of a run. Its index is the only order (CONTRACT W); Position is where the array holds it.
@@ -73,6 +75,7 @@ type Event struct {
 	Calls                             []Call
 	Guardrails                        []Field
 	Links                             []Field // retrieval_event_ids
+	Stage                             *Stage  // native runs; nil for every other
 }
 
 // Beyond stands for every index and every rank that no list is long enough for. It fits in 32 bits, so that all

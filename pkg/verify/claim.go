@@ -123,17 +123,37 @@ func checkSize(c *checker) {
 		limit = DefaultMaxBytes
 	}
 	mark := c.mark()
-	c.capped(c.t.Path, c.t.Size, limit, c.t.Truncated)
+	if c.t.Recording != nil {
+		c.checkParts()
+		c.hold(mark)
+		return
+	}
+	c.capped("file", c.t.Path, c.t.Size, limit, c.t.Truncated)
 	if r := c.t.Retrieval; r != nil {
-		c.capped(r.Path, r.Size, limit, r.Truncated)
+		c.capped("file", r.Path, r.Size, limit, r.Truncated)
 	}
 	c.hold(mark)
 }
 
-func (c *checker) capped(path string, size, limit int64, truncated trace.Field) {
+// checkParts holds the parts of a native run to their caps: no marker excuses a part, and one over the run's is no whole trace.
+func (c *checker) checkParts() {
+	all := int64(0)
+	for _, f := range c.t.Recording.Files {
+		if !f.Part {
+			continue
+		}
+		all += f.Bytes
+		if f.Bytes > trace.MaxPart {
+			c.report(finding.SizeOverCap, f.Path, "", finding.NoEvent, "the part has %d bytes, more than %d", f.Bytes, trace.MaxPart)
+		}
+	}
+	c.capped("trace", c.t.Path, all, trace.MaxRun, c.t.Truncated)
+}
+
+func (c *checker) capped(what, path string, size, limit int64, truncated trace.Field) {
 	if size > limit && !isTrue(truncated) {
 		c.report(finding.SizeOverCap, path, "/metadata/truncated", finding.NoEvent,
-			"the file has %d bytes, more than %d, and metadata.truncated is not true", size, limit)
+			"the %s has %d bytes, more than %d, and metadata.truncated is not true", what, size, limit)
 	}
 }
 

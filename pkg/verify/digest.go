@@ -154,6 +154,8 @@ func checkResult(c *checker, e *trace.Event, j int, call *trace.Call) {
 		k.reason = "the tool result file is no strict JSON"
 	case raw != nil:
 		k.preimage = raw
+	case e.Interceptor.Is(trace.BeforeTool) && c.t.Recording != nil:
+		k.preimage = []byte(`{}`) // P7: there is no result yet, and the fingerprint is that of nothing
 	case e.Interceptor.Is(trace.BeforeTool):
 		k.reason = "recorded before the tool ran"
 	default:
@@ -222,17 +224,38 @@ func checkSideEffect(c *checker, e *trace.Event, j int, call *trace.Call) {
 	c.check(&k)
 }
 
-// D6: a query fingerprint can be recomputed only where the query is recorded, which a single trace never does.
+// D6: a query fingerprint can be recomputed only where the query is recorded: in a native run, never in a single trace.
 func checkQueries(c *checker) {
 	r := c.t.Retrieval
+	queries := c.queries()
 	for i := 0; r != nil && i < len(r.Rows); i++ {
-		if f := r.Rows[i].QueryFingerprint; f.Ok() {
-			c.check(&claim{
-				path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint",
-				stated: f, reason: noPreimage,
-			})
+		row := &r.Rows[i]
+		if f := row.QueryFingerprint; f.Ok() {
+			k := claim{path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint", stated: f, reason: noPreimage}
+			if turn, ok := queries[row.ID.Text()]; ok {
+				k.preimage = turn.Query(row.QueryNormalization.Text(), row.Mode.Text())
+			}
+			c.check(&k)
 		}
 	}
+}
+
+// queries gives the turn that asked, by the id of the retrieval; empty where turns are not recorded.
+func (c *checker) queries() map[string]trace.Document {
+	asked := map[string]trace.Document{}
+	for i := range c.t.Events {
+		e := &c.t.Events[i]
+		if c.t.Recording == nil || e.Stage == nil || !e.Stage.TurnField.Ok() {
+			continue
+		}
+		turn, ok := c.t.Recording.Turn(e.Stage.Turn)
+		for _, link := range e.Links {
+			if ok {
+				asked[link.Text()] = turn
+			}
+		}
+	}
+	return asked
 }
 
 // D3: output_shape_hash is the digest of the structure.

@@ -41,7 +41,9 @@ type Stream struct {
 
 	chain     string // v_digest so far
 	memory    record
-	decisions []decision
+	essences  thread.Essences // where contexts are assembled again
+	decisions []decision // where contexts are assembled again
+	decided   int        // DECISIONs
 	releases  releases
 	deferred  []deferredRelease
 }
@@ -76,7 +78,7 @@ type streamRule struct {
 	run   func(s *Stream)
 }
 
-// streamRules are all checks, in the order of dbl-gateway.md §9. What has no function is decided by another rule or in Result.
+// streamRules are all checks, in the order of dbl-gateway.md §9, then what the seed asserts beyond it. What has no function is decided by another rule or in Result.
 func streamRules() []streamRule {
 	return []streamRule{
 		{"event_digest", finding.StreamEventDigest, "", true, checkEventDigest},
@@ -103,12 +105,16 @@ func streamRules() []streamRule {
 		{"identity_columns", finding.StreamIdentityColumns, "", false, checkIdentityColumns},
 		{"turn_columns", finding.StreamTurnColumns, "", false, checkTurnColumns},
 		{"spec_refs", finding.StreamSpecRefs, thread.Decision, false, checkSpecReferences},
+		{"config_pin", finding.StreamConfigPin, thread.Decision, false, checkConfigPins},
+		{"governance", finding.StreamGovernance, thread.Decision, false, checkGovernance},
+		{"normalization", finding.StreamNormalization, thread.Decision, false, checkNormalization},
+		{"ref_order", finding.StreamRefOrder, thread.Decision, false, checkReferenceOrder},
 	}
 }
 
 // Add checks the next event of the stream. The payload is not kept.
 func (s *Stream) Add(e thread.Event) {
-	payload, err := thread.Read(e.Payload)
+	payload, err := e.Read()
 	if err != nil {
 		payload = canon.Value{} // it has no digest then, and checkEventDigest says so
 	}
@@ -118,6 +124,9 @@ func (s *Stream) Add(e thread.Event) {
 			s.rule = i
 			r.run(s)
 		}
+	}
+	if s.o.Config != nil {
+		s.essences.Add(s.at.position, e.Kind, payload)
 	}
 	s.remember()
 }

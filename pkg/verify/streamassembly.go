@@ -20,13 +20,19 @@ func (s *Stream) reassemble(source StreamSource) error {
 		skip = noConfig
 	}
 	if skip != "" {
-		for range s.decisions {
+		for range s.decided {
 			s.as("reassembly", func() { s.skip(skip) })
 		}
 		return nil
 	}
 	slices.SortStableFunc(s.decisions, func(a, b decision) int { return cmp.Compare(a.intent, b.intent) })
-	h := newHistories(&s.memory, source.Payload, s.o.Config.ExpandHistory)
+	payload := func(position int) ([]byte, error) {
+		if essence, ok := s.essences.Get(position); ok {
+			return essence, nil
+		}
+		return source.Payload(position)
+	}
+	h := newHistories(&s.memory, payload, s.o.Config.ExpandHistory)
 	next := 0
 	for ; next < len(s.decisions) && s.decisions[next].intent < 0; next++ {
 		s.place(s.decisions[next].position)
@@ -54,7 +60,7 @@ func (s *Stream) assemble(d decision, h *history) error {
 	s.rule = s.ruleNamed("reassembly")
 	intent := h.of.memory.row(int(d.intent))
 	switch intentType := s.memory.text(intent.intentType); {
-	case intentType == artifactHandle:
+	case intentType == artifactHandle && d.assembly.form == notStated: // no digest covers the column: a context counts more
 		s.skip("handles have no context")
 		return nil
 	case d.off:
@@ -123,8 +129,8 @@ func (s *Stream) built(d decision, c thread.Context) {
 		}
 		return
 	}
-	content, ok := contentOf(c.Spec(), c.Assembled())
-	same := ok && d.hasContent && content == d.content
+	content, err := c.Content()
+	same := err == nil && d.hasContent && content.Sum == d.content
 	if same && d.digested { // equal contexts have equal digests, and this one's was computed before
 		s.pass()
 		s.as("reassembly_content", s.pass)

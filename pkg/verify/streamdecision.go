@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"crypto/sha256"
+	"bytes"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -68,16 +68,15 @@ func (s *Stream) compareValue(pointer, computed string, stored canon.Value, deta
 
 // X4, X6: both pins are the digest of the configuration given; without one they are held to each other.
 func checkConfigDigests(s *Stream) {
-	pins := []string{"/context_spec/retrieval/normalization/config_digest", "/boundary/context_config_digest"}
 	var stated []string
-	for _, pointer := range pins {
+	for _, pointer := range configPins {
 		v := s.member(pointer)
 		if nothing(v) {
 			continue
 		}
 		text, _ := v.Text()
 		if text == resolutionOff {
-			s.skip("context resolution was off")
+			s.skip("context resolution was off") // where a context is stored, checkConfigPins fails
 			return
 		}
 		stated = append(stated, text)
@@ -90,7 +89,7 @@ func checkConfigDigests(s *Stream) {
 	case len(stated) == 0:
 		s.skip("the decision states no configuration")
 	case len(stated) == 2 && stated[0] != stated[1]:
-		s.fail("/payload"+pins[1], textValue(stated[0]), textValue(stated[1]), "the two pins of the configuration differ")
+		s.fail("/payload"+configPins[1], textValue(stated[0]), textValue(stated[1]), "the two pins of the configuration differ")
 	case s.o.Config == nil:
 		s.skip(noConfig)
 	default:
@@ -214,6 +213,9 @@ func checkDecisionFields(s *Stream) {
 }
 
 func sameForm(a, b canon.Value) bool {
+	if a.InDBL() && b.InDBL() {
+		return bytes.Equal(a.Raw(), b.Raw())
+	}
 	return a.Kind() != canon.Invalid && b.Kind() != canon.Invalid && canon.Equal(a.Raw(), b.Raw(), canon.Form{Profile: canon.DBL})
 }
 
@@ -247,9 +249,9 @@ func checkSpecReferences(s *Stream) {
 type decision struct {
 	position, intent int32 // intent -1: there is none
 	assembly         stated
-	content          [sha256.Size]byte // of context_spec and assembled_context as stored
-	hasContent       bool              // the content has a form
-	digested         bool              // assembly is its digest
+	content          canon.Sum // of context_spec and assembled_context as stored
+	hasContent       bool      // the content has a form
+	digested         bool      // assembly is its digest
 	off, denied      bool
 	reason           int32 // id of the code of the only reason; -1 for none or several
 }
@@ -259,11 +261,16 @@ func (s *Stream) rememberDecision(of turnOnly) {
 	e, r := &s.at, &s.memory
 	assembly := r.statedIn(s.member("/assembly_digest"))
 	e.turn.assembly = assembly
+	s.decided++
+	if s.o.Config == nil {
+		s.rememberRelease()
+		return
+	}
 	result, _ := s.member("/result").Text()
 	config, _ := s.member("/boundary/context_config_digest").Text()
 	d := decision{
 		position: int32(e.position), intent: e.turn.intent, assembly: assembly,
-		off: config == resolutionOff, digested: e.digested, denied: result == "DENY", reason: -1,
+		off: config == resolutionOff && nothing(s.member("/context_spec")), digested: e.digested, denied: result == "DENY", reason: -1,
 	}
 	if d.intent < 0 {
 		if position, ok := r.asked[of]; ok {
@@ -276,19 +283,10 @@ func (s *Stream) rememberDecision(of turnOnly) {
 			d.reason = r.id(text)
 		}
 	}
-	if s.o.Config != nil {
-		d.content, d.hasContent = contentOf(s.member("/context_spec").Raw(), s.member("/assembled_context").Raw())
+	if spec, assembled := s.member("/context_spec"), s.member("/assembled_context"); len(spec.Raw()) > 0 && len(assembled.Raw()) > 0 {
+		content, err := thread.Content(spec, assembled)
+		d.content, d.hasContent = content.Sum, err == nil
 	}
 	s.decisions = append(s.decisions, d)
 	s.rememberRelease()
-}
-
-// contentOf digests a whole context, what its own digest leaves out included.
-func contentOf(spec, assembled []byte) (sum [sha256.Size]byte, ok bool) {
-	if len(spec) == 0 || len(assembled) == 0 {
-		return sum, false
-	}
-	both := append(append(append(append([]byte{'['}, spec...), ','), assembled...), ']')
-	digest, err := canon.Digest(canon.DBL, both)
-	return [sha256.Size]byte(digest), err == nil
 }

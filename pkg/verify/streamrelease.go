@@ -15,6 +15,7 @@ type release struct {
 	position      int32 // of the DECISION
 	messages      []byte
 	tools, budget []byte // nil where the digest does not hold them
+	inDBL         bool   // all of them stand in the form of dbl
 }
 
 // releases keeps what the last decisions let through: the PROOF mostly follows at once.
@@ -44,15 +45,15 @@ func (r *releases) of(position int32) (release, bool) {
 
 func newRelease(position int32, decision canon.Value) release {
 	at := func(pointer string) canon.Value { v, _ := decision.At(pointer); return v }
-	r := release{position: position, messages: []byte("[]")}
+	r := release{position: position, messages: []byte("[]"), inDBL: true}
 	if messages := at("/assembled_context/model_messages"); !nothing(messages) {
-		r.messages = bytes.Clone(messages.Raw())
+		r.messages, r.inDBL = bytes.Clone(messages.Raw()), messages.InDBL()
 	}
 	if tools := at("/permitted_tools"); tools.Kind() == canon.Array {
-		r.tools = sortedList(tools)
+		r.tools, r.inDBL = sortedList(tools), r.inDBL && tools.InDBL()
 	}
 	if budget := at("/enforced_budget"); len(budget.Members()) > 0 {
-		r.budget = bytes.Clone(budget.Raw())
+		r.budget, r.inDBL = bytes.Clone(budget.Raw()), r.inDBL && budget.InDBL()
 	}
 	return r
 }
@@ -77,19 +78,33 @@ func sortedList(v canon.Value) []byte {
 
 // render is the digest of what the model is shown.
 func (r release) render() (canon.Sum, error) {
-	return canon.Digest(canon.DBL, join(`{"messages":`, r.messages, `}`))
+	return digestOf(join(`{"messages":`, r.messages, `}`), r.inDBL)
 }
 
-// proof is the digest of what the model is given.
-func (r release) proof(model, provider []byte) (canon.Sum, error) {
-	text := join(`{"messages":`, r.messages, `,"model_id":`, model, `,"provider":`, provider)
+// proof is the digest of what the model is given. The members stand in the order of dbl.
+func (r release) proof(of guard) (canon.Sum, error) {
+	text := []byte{'{'}
+	if r.budget != nil {
+		text = join(`{"enforced_budget":`, r.budget, `,`)
+	}
+	text = append(text, join(`"messages":`, r.messages, `,"model_id":`, of.model)...)
 	if r.tools != nil {
 		text = append(text, join(`,"permitted_tools":`, r.tools)...)
 	}
-	if r.budget != nil {
-		text = append(text, join(`,"enforced_budget":`, r.budget)...)
+	return digestOf(append(text, join(`,"provider":`, of.provider, `}`)...), r.inDBL && of.inDBL)
+}
+
+// guard is what a PROOF adds to the release that it digests, as JSON texts.
+type guard struct {
+	model, provider []byte
+	inDBL           bool // both stand in the form of dbl
+}
+
+func digestOf(text []byte, inDBL bool) (canon.Sum, error) {
+	if inDBL {
+		return canon.Digest(canon.Raw, text)
 	}
-	return canon.Digest(canon.DBL, append(text, '}'))
+	return canon.Digest(canon.DBL, text)
 }
 
 func join(parts ...any) []byte {
@@ -126,8 +141,7 @@ func isReleaseGuard(proof canon.Value) bool {
 type deferredRelease struct {
 	at       seen
 	decision int32
-	model    []byte
-	provider []byte
+	guard    guard
 }
 
 // X6: a PROOF digests what its DECISION let through, and the EXECUTION repeats the PROOF of its correlation id.
@@ -149,14 +163,16 @@ func (s *Stream) checkProof() {
 		s.missing("", nil, nil, "a release without an earlier DECISION of its turn and correlation id")
 		return
 	}
-	model, provider := rawOr(s.member("/model_id")), rawOr(s.member("/provider"))
+	model, provider := s.member("/model_id"), s.member("/provider")
+	of := guard{rawOr(model), rawOr(provider), model.InDBL() && provider.InDBL()}
 	if r, ok := s.releases.of(s.at.turn.decision); ok {
-		s.proveRelease(r, model, provider, s.member("/payload_digest").Raw())
+		s.proveRelease(r, of, s.member("/payload_digest").Raw())
 		return
 	}
+	of.model, of.provider = bytes.Clone(of.model), bytes.Clone(of.provider)
 	at := s.at
 	at.payload, at.Payload = canon.Value{}, clone(s.member("/payload_digest").Raw())
-	s.deferred = append(s.deferred, deferredRelease{at, at.turn.decision, bytes.Clone(model), bytes.Clone(provider)})
+	s.deferred = append(s.deferred, deferredRelease{at, at.turn.decision, of})
 }
 
 func rawOr(v canon.Value) []byte {
@@ -166,8 +182,8 @@ func rawOr(v canon.Value) []byte {
 	return v.Raw()
 }
 
-func (s *Stream) proveRelease(r release, model, provider, stored []byte) {
-	sum, err := r.proof(model, provider)
+func (s *Stream) proveRelease(r release, of guard, stored []byte) {
+	sum, err := r.proof(of)
 	if err != nil {
 		s.fail("/payload/payload_digest", nil, clone(stored), "what the DECISION let through has no digest: %s", err)
 		return

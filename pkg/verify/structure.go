@@ -222,10 +222,29 @@ func checkVisibility(c *checker) {
 	if mode != "buffered_write" && t.Commit.State != trace.Absent {
 		c.report(finding.TraceVisibility, t.Path, "/commit", finding.NoEvent, "visibility is %s and there is a commit record", mode)
 	}
+	if r := t.Recording; r != nil {
+		c.recordedVisibility(r, mode)
+	}
 	if t.Foreign {
 		for i := mark; i < c.mark(); i++ {
 			c.result.Findings[i].Severity = finding.Warning
 		}
 	}
 	c.hold(mark)
+}
+
+// recordedVisibility holds the files of a native run to the mode: a buffered write ends in a commit record, and where nothing
+// is read there are no candidates.
+func (c *checker) recordedVisibility(r *trace.Recording, mode string) {
+	t := c.t
+	buffered := mode == "buffered_write"
+	if buffered && !t.Commit.Ok() {
+		c.report(finding.TraceVisibility, t.Path, "/commit", finding.NoEvent, "visibility is buffered_write and there is no commit record")
+	}
+	if buffered != r.Commit.Ok() {
+		c.report(finding.TraceVisibility, t.Path, "/visibility_mode", finding.NoEvent, "visibility is %s, and commit.json is there: %t", mode, r.Commit.Ok())
+	}
+	if mode == "off" && len(r.Candidates) > 0 {
+		c.report(finding.TraceVisibility, r.Candidates[0].Path, "", finding.NoEvent, "visibility is off and there are candidates")
+	}
 }

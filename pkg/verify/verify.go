@@ -3,6 +3,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -23,6 +24,13 @@ type Options struct {
 // Trace checks a determinism trace and what belongs to it. Shape holds what its reader found (CONTRACT V1).
 // The result has no inputs and no name yet.
 func Trace(t *trace.Trace, shape []finding.Finding, o Options) finding.Result {
+	rules := rules
+	if t.Recording != nil {
+		if t.Recording.CutShort != "" {
+			return cutShort(t.Recording)
+		}
+		rules = slices.Concat(rules, runRules)
+	}
 	c := &checker{t: t, o: o, results: t.Results()}
 	c.result.Findings = append(c.result.Findings, shape...)
 	for i := range c.result.Findings {
@@ -105,6 +113,7 @@ type checker struct {
 	t        *trace.Trace
 	o        Options
 	results  *trace.Results
+	byPlace  stages // of a native run
 	result   finding.Result
 	cover    finding.Coverage
 	outcomes *[]finding.Check // of the rule that is at work
@@ -137,12 +146,16 @@ func (c *checker) mark() int { return len(c.result.Findings) }
 // checkShape takes over the reader's findings as check V1.
 func checkShape(c *checker) { c.hold(0) }
 
-// profile gives the tool profile that a call was recorded under, where it is among those given.
+// profile gives the tool profile that a call was recorded under, where it is among those given, or those of a native run.
 func (c *checker) profile(call *trace.Call) (*trace.ToolProfile, bool) {
-	if len(c.o.Profiles) == 0 {
+	profiles := c.o.Profiles
+	if len(profiles) == 0 && c.t.Recording != nil {
+		profiles = c.t.Recording.Profiles
+	}
+	if len(profiles) == 0 {
 		return nil, false
 	}
-	return c.o.Profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+	return profiles.For(call.Name.Text(), call.ProfileVersion.Text())
 }
 
 // report adds a finding about a place in a file.

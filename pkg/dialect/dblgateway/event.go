@@ -27,6 +27,14 @@ func textFields(e *thread.Event) []*string {
 type members struct {
 	texts                                        [10]canon.Span
 	index, canonLen, parent, payload, decisional canon.Span
+	document                                     canon.Value // of payload
+}
+
+// eventReader reads one event of a snapshot after the other.
+type eventReader struct {
+	members
+	parser canon.Parser
+	before thread.Event // its texts mostly stand again in the next one
 }
 
 // span gives the place of a member by name; nil for one that the model does not hold.
@@ -49,25 +57,39 @@ func (m *members) span(name string) *canon.Span {
 	return nil
 }
 
-// read finds the members of an event in doc. Errors are [canon.Error] and typeFault.
-func (m *members) read(doc []byte) error {
-	*m = members{}
-	r := canon.NewReader(doc)
-	if kind := r.Kind(); kind != canon.Object && kind != canon.Invalid {
-		return typeFault{finding.ShapeType, "", "an event is an object, not " + kind.String()}
-	}
-	err := r.Members(func(name []byte) error {
-		place := m.span(string(name))
-		span, err := r.Skip()
-		if place != nil {
-			*place = span
-		}
-		return err
-	})
-	if err != nil {
+// read finds the members of an event that is all of doc. Errors are [canon.Error] and typeFault.
+func (r *eventReader) read(doc []byte) error {
+	if _, err := r.readFirst(doc, 0); err != nil {
 		return err
 	}
-	return r.End()
+	return r.parser.End()
+}
+
+// readFirst finds the members of the event that doc begins with, inside depth arrays and objects, and gives its end.
+func (r *eventReader) readFirst(doc []byte, depth int) (end int, err error) {
+	r.members = members{}
+	r.parser.Reset(doc, depth)
+	if kind := r.parser.Kind(); kind != canon.Object && kind != canon.Invalid {
+		return 0, typeFault{finding.ShapeType, "", "an event is an object, not " + kind.String()}
+	}
+	err = r.parser.Members(r.member)
+	return r.parser.Offset(), err
+}
+
+func (r *eventReader) member(name []byte) error {
+	place := r.span(string(name))
+	if place == &r.payload {
+		var err error
+		r.document, err = r.parser.Value()
+		end := r.parser.Offset()
+		r.payload = canon.Span{Start: end - len(r.document.Raw()), End: end}
+		return err
+	}
+	span, err := r.parser.Skip()
+	if place != nil {
+		*place = span
+	}
+	return err
 }
 
 // typeFault is a member that is missing or has the wrong type.
@@ -85,27 +107,31 @@ func (f typeFault) problem(path, pointer string) *dialect.Problem {
 }
 
 // event gives the event of the literals in doc, the document as it stands. Errors are [canon.Error] and typeFault.
-func (m *members) event(doc []byte) (thread.Event, error) {
-	var e thread.Event
+func (r *eventReader) event(doc []byte) (thread.Event, error) {
+	e := r.before
+	e.PrevEventDigest, e.HasParent = e.Digest, false
 	for i, field := range textFields(&e) {
-		if err := readText(doc, m.texts[i], textNames[i], field); err != nil {
+		if err := readText(doc, r.texts[i], textNames[i], field); err != nil {
 			return e, err
 		}
 	}
-	if string(literal(doc, m.parent)) != "null" {
-		if err := readText(doc, m.parent, "parent_turn_id", &e.ParentTurnID); err != nil {
+	if string(literal(doc, r.parent)) != "null" {
+		if err := readText(doc, r.parent, "parent_turn_id", &e.ParentTurnID); err != nil {
 			return e, err
 		}
 		e.HasParent = true
+	} else {
+		e.ParentTurnID = ""
 	}
 	var err error
-	if e.Index, err = readCount(literal(doc, m.index), "index"); err != nil {
+	if e.Index, err = readCount(literal(doc, r.index), "index"); err != nil {
 		return e, err
 	}
-	if e.CanonLen, err = readCount(literal(doc, m.canonLen), "canon_len"); err != nil {
+	if e.CanonLen, err = readCount(literal(doc, r.canonLen), "canon_len"); err != nil {
 		return e, err
 	}
-	e.Payload = literal(doc, m.payload)
+	r.before = e
+	e.Payload, e.Document = literal(doc, r.payload), r.document
 	return e, objectPayload(e.Payload)
 }
 
@@ -136,7 +162,9 @@ func readText(doc []byte, span canon.Span, name string, field *string) error {
 	// The document was read strictly before: what has no escape is text as it stands, and what is left to decide are lone
 	// surrogates, kept as thread.Event has them.
 	if bytes.IndexByte(raw, '\\') < 0 {
-		*field = string(raw[1 : len(raw)-1])
+		if text := raw[1 : len(raw)-1]; *field != string(text) {
+			*field = string(text)
+		}
 		return nil
 	}
 	value, err := canon.ParseAs(canon.DBL, raw)

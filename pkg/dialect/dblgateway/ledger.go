@@ -15,7 +15,6 @@ type Ledger struct{ trail *trail }
 
 // keys are the ids of the events under indices of our own: those of the evidence may leave out what its table holds.
 var keys = []string{
-	"PRAGMA temp_store = MEMORY", // no file appears beside the evidence
 	`CREATE TEMP TABLE dmpl_keys (idx INTEGER PRIMARY KEY, thread_id TEXT, turn_id TEXT, correlation_id TEXT, handle INTEGER)`,
 	`INSERT INTO dmpl_keys SELECT idx, thread_id, turn_id, correlation_id, kind = 'INTENT' COLLATE BINARY AND intent_type = 'artifact.handle' COLLATE BINARY
 		FROM main.events NOT INDEXED ORDER BY idx`,
@@ -41,16 +40,15 @@ func (s *Stream) Ledger() (*Ledger, error) {
 
 // Events calls each for every event in stored order, as [Read] does. The error is a [dialect.Problem], or what each returned.
 func (l *Ledger) Events(each func(thread.Event) error) error {
-	for _, idx := range l.trail.idx {
-		e, err := l.event(idx)
+	var room []byte
+	return l.trail.eachRow(func(values []any) error {
+		_, e, err := eventOf(values, room)
 		if err != nil {
-			return err
+			return l.trail.located(err, "")
 		}
-		if err := each(e); err != nil {
-			return err
-		}
-	}
-	return nil
+		room = e.Payload
+		return each(e)
+	})
 }
 
 // History gives the events of a thread up to and including the event at a position of the store, from 0.
@@ -130,6 +128,6 @@ func (l *Ledger) event(idx int64) (thread.Event, error) {
 	if err := row.Scan(targets...); err != nil {
 		return thread.Event{}, l.trail.failed(err)
 	}
-	_, e, err := eventOf(values)
+	_, e, err := eventOf(values, nil)
 	return e, l.trail.located(err, "")
 }

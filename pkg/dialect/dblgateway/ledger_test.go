@@ -1,6 +1,7 @@
 package dblgateway_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -80,7 +81,12 @@ func TestLedgerAnswersAsTheEventsDo(t *testing.T) {
 			}
 		}
 		var listed []thread.Event
-		if err := ledger.Events(func(e thread.Event) error { listed = append(listed, e); return nil }); err != nil {
+		err = ledger.Events(func(e thread.Event) error {
+			e.Payload = bytes.Clone(e.Payload)
+			listed = append(listed, e)
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		sameEvents(t, projected, listed)

@@ -3,6 +3,7 @@ package dblgateway_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,7 +52,11 @@ func read(t *testing.T, path string, o dialect.Options) (*dblgateway.Stream, []t
 func tryRead(path string, o dialect.Options) (*dblgateway.Stream, []thread.Event, error) {
 	var events []thread.Event
 	s, err := dblgateway.Read(path, o, func(e thread.Event) error {
-		e.Payload = bytes.Clone(e.Payload)
+		document, err := e.Read()
+		if again, errAgain := thread.Read(e.Payload); err != nil || errAgain != nil || !reflect.DeepEqual(document, again) {
+			return fmt.Errorf("%s: the document of event %d is not its payload: %v, %v", path, e.Index, err, errAgain)
+		}
+		e.Payload, e.Document = bytes.Clone(e.Payload), canon.Value{} // both are the reader's
 		events = append(events, e)
 		return nil
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/dmpl/dmpl/pkg/thread"
 )
 
-// eventOf gives the event of a row whose values are in the order of otherColumns and textNames.
-func eventOf(values []any) (idx int64, e thread.Event, err error) {
+// eventOf gives the event of a row whose values are in the order of otherColumns and textNames. Its payload takes room.
+func eventOf(values []any, room []byte) (idx int64, e thread.Event, err error) {
 	if idx, err = integerOf(values[0], "idx"); err != nil {
 		return idx, e, err
 	}
@@ -33,7 +33,7 @@ func eventOf(values []any) (idx int64, e thread.Event, err error) {
 	if err != nil {
 		return idx, e, err
 	}
-	e.Payload = trimSpace([]byte(payload))
+	e.Payload = trimSpace(append(room[:0], payload...))
 	n, err := integerOf(values[3], "canon_len")
 	if err == nil && (n < 0 || n > thread.MostEvents) {
 		err = typeFault{finding.ShapeRange, "/canon_len", fmt.Sprintf("canon_len is %d, not a number of bytes", n)}

@@ -121,6 +121,16 @@ func (s *scanner) value() (raw []byte, start int64, err error) {
 	return s.buf[s.mark:s.pos], start, err
 }
 
+// ahead gives what is in memory from the cursor on.
+func (s *scanner) ahead() []byte { return s.buf[s.pos:s.end] }
+
+// pass passes the first n bytes of ahead, as value does.
+func (s *scanner) pass(n int) (raw []byte, start int64) {
+	s.mark, start = s.pos, s.offset()
+	s.pos += n
+	return s.buf[s.mark:s.pos], start
+}
+
 // text passes the rest of a string literal, the cursor behind its first quote.
 func (s *scanner) text() error {
 	quote := -1

@@ -25,7 +25,7 @@ type snapshot struct {
 	limit  *int64
 	names  []string
 	seen   headNames
-	event  members
+	event  eventReader
 	places []place
 	lone   tolerance
 }
@@ -174,13 +174,9 @@ func (s *snapshot) events() error {
 
 func (s *snapshot) readEvent(position int) error {
 	pointer := "/events/" + strconv.Itoa(position)
-	raw, start, err := s.scan.value()
+	raw, start, tolerated, err := s.nextEvent(pointer)
 	if err != nil {
 		return err
-	}
-	tolerated, err := readTolerant(raw, s.event.read)
-	if err != nil {
-		return s.located(err, start, pointer)
 	}
 	e, err := s.event.event(raw)
 	if err != nil {
@@ -192,6 +188,25 @@ func (s *snapshot) readEvent(position int) error {
 	s.stream.Shape = append(s.stream.Shape, s.event.authority(raw, e, pointer)...)
 	s.places = append(s.places, place{start + int64(s.event.payload.Start), int32(len(e.Payload))})
 	return s.each(e)
+}
+
+// nextEvent reads the event at the cursor strictly. Mostly all of it is in memory already, and one look finds its members and
+// its end. Where it does not, its end is found first, and what is wrong with it is said then.
+func (s *snapshot) nextEvent(pointer string) (raw []byte, start int64, tolerated bool, err error) {
+	if _, err := s.scan.peek(); err != nil {
+		return nil, 0, false, err
+	}
+	if end, err := s.event.readFirst(s.scan.ahead(), s.scan.depth); err == nil && end <= maxValue {
+		raw, start = s.scan.pass(end)
+		return raw, start, false, nil
+	}
+	if raw, start, err = s.scan.value(); err != nil {
+		return nil, 0, false, err
+	}
+	if tolerated, err = readTolerant(raw, s.event.read); err != nil {
+		err = s.located(err, start, pointer)
+	}
+	return raw, start, tolerated, err
 }
 
 // conclude says what the snapshot is, now that all of it has been read.

@@ -37,6 +37,9 @@ type trail struct {
 	each   func(thread.Event) error
 	stream *Stream
 	idx    []int64 // by position
+	parser canon.Parser
+	room   []byte    // of a payload
+	again  *sql.Stmt // reads a payload
 	lone   tolerance
 }
 
@@ -178,52 +181,28 @@ func (t *trail) readState() error {
 }
 
 func (t *trail) readEvents() error {
-	columns := strings.Join(allColumns(), ", ")
-	rows, err := t.conn.QueryContext(context.Background(), "SELECT "+columns+" FROM events NOT INDEXED ORDER BY idx")
-	if err != nil {
-		return t.failed(err)
-	}
-	defer rows.Close()
-	values, targets := cells()
-	for rows.Next() {
-		if err := rows.Scan(targets...); err != nil {
-			return t.failed(err)
-		}
-		if err := t.row(values); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return t.failed(err)
-	}
-	return nil
-}
-
-// allColumns are the columns of an event, in the order of eventOf.
-func allColumns() []string { return slices.Concat(otherColumns, textNames) }
-
-// cells gives room for the values of a row, and what Scan fills.
-func cells() (values, targets []any) {
-	values = make([]any, len(otherColumns)+len(textNames))
-	targets = make([]any, len(values))
-	for i := range values {
-		targets[i] = &values[i]
-	}
-	return values, targets
+	return t.eachRow(t.row)
 }
 
 // row reads one row and passes it on.
 func (t *trail) row(values []any) error {
 	pointer := "/events/" + strconv.Itoa(len(t.idx))
-	idx, e, err := eventOf(values)
+	idx, e, err := eventOf(values, t.room)
 	if err != nil {
 		return t.located(err, pointer)
 	}
+	t.room = e.Payload
 	if n := len(t.idx); n > 0 && idx <= t.idx[n-1] {
 		// A page that a damaged tree holds twice gives its rows twice, without end where the tree is made for that.
 		return problem(finding.InputDatabase, t.path, fmt.Sprintf("is damaged: row %d follows row %d", idx, t.idx[n-1]))
 	}
-	tolerated, err := readTolerant(e.Payload, canon.Valid)
+	tolerated, err := readTolerant(e.Payload, func(doc []byte) (err error) {
+		t.parser.Reset(doc, 0)
+		if e.Document, err = t.parser.Value(); err != nil {
+			return err
+		}
+		return t.parser.End()
+	})
 	if err != nil {
 		return misread(t.path, errorOf(err), -1, pointer+"/payload")
 	}
@@ -269,9 +248,14 @@ func (t *trail) failed(err error) error {
 }
 
 func (t *trail) payload(position int) ([]byte, error) {
+	if t.again == nil {
+		var err error
+		if t.again, err = t.conn.PrepareContext(context.Background(), "SELECT payload_json FROM events WHERE idx = ?"); err != nil {
+			return nil, t.failed(err)
+		}
+	}
 	var value any
-	row := t.conn.QueryRowContext(context.Background(), "SELECT payload_json FROM events WHERE idx = ?", t.idx[position])
-	if err := row.Scan(&value); err != nil {
+	if err := t.again.QueryRowContext(context.Background(), t.idx[position]).Scan(&value); err != nil {
 		return nil, t.failed(err)
 	}
 	text, err := textOf(value, "payload_json")
@@ -280,8 +264,11 @@ func (t *trail) payload(position int) ([]byte, error) {
 
 func (t *trail) disconnect() error {
 	var err error
+	if t.again != nil {
+		err = t.again.Close()
+	}
 	if t.conn != nil {
-		err = t.conn.Close()
+		err = errors.Join(err, t.conn.Close())
 	}
 	if t.db != nil {
 		err = errors.Join(err, t.db.Close())

@@ -22,6 +22,8 @@ var signature = []string{
 
 const enough = 3
 
+var errFound = errors.New("found")
+
 // Detect looks at the content, not at the name.
 func (Reader) Detect(f *dialect.File) (bool, error) {
 	return sniff(f, "determinism_trace_schema_version", signature, enough)
@@ -90,6 +92,9 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 			return dialect.Unreadable(filepath.Clean(path), err)
 		}
 		if d.IsDir() {
+			if slices.Contains(o.Skip, filepath.Clean(path)) {
+				return fs.SkipDir
+			}
 			return nil
 		}
 		if linkToFolder(path, d) {

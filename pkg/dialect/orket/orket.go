@@ -6,12 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/shape"
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
@@ -35,45 +35,16 @@ func (Reader) Name() string { return Name }
 // Read reads a determinism trace, its retrieval trace and the tool results beside it.
 // Errors are [dialect.Problem]: a file that cannot be read, or is no strict JSON.
 func (Reader) Read(f *dialect.File, o dialect.Options) (*dialect.Artifact, error) {
-	t, shape, err := readTrace(f, o.Twin)
+	t, shapes, err := shape.ReadTrace(f.Path, f.Data, o.Twin)
 	if err != nil {
-		return nil, err
+		return nil, syntax(f.Path, err)
 	}
-	a := &dialect.Artifact{Dialect: Name, Trace: t, Shape: shape, Inputs: []finding.Input{f.Input(Name, KindTrace, o.Digests)}}
+	a := &dialect.Artifact{Dialect: Name, Trace: t, Shape: shapes, Inputs: []finding.Input{f.Input(Name, KindTrace, o.Digests)}}
 	if err := readCompanion(a, f.Path, o); err != nil {
 		return nil, err
 	}
 	t.SharedResults = o.Shared
 	return a, readToolResults(a, f.Path, o)
-}
-
-func readTrace(f *dialect.File, twin *trace.Trace) (*trace.Trace, []finding.Finding, error) {
-	t := &trace.Trace{Path: f.Path, Size: int64(len(f.Data))}
-	r := newReader(f.Path, f.Data)
-	r.events, r.twin = true, twin
-	var root trace.Field
-	err := element(r, traceMembers, t, &root)
-	if err == nil {
-		err = r.src.End()
-	}
-	if err != nil {
-		return nil, nil, syntax(f.Path, err)
-	}
-	for i := range r.findings {
-		r.findings[i].EventIndex = indexAt(t, r.findings[i].EventIndex)
-	}
-	return t, r.findings, nil
-}
-
-// indexAt gives the index of the event at a position: an event that states none has no place in the order.
-func indexAt(t *trace.Trace, position int) int {
-	if position < 0 || position >= len(t.Events) {
-		return finding.NoEvent
-	}
-	if index, ok := t.Events[position].Stated(); ok {
-		return index
-	}
-	return finding.NoEvent
 }
 
 // readCompanion reads the retrieval trace that was named, or the one beside the trace.
@@ -89,75 +60,14 @@ func readCompanion(a *dialect.Artifact, path string, o dialect.Options) error {
 	if err != nil {
 		return err
 	}
-	retrieval, shape, err := readRetrieval(f)
+	retrieval, shapes, err := shape.ReadRetrieval(f.Path, f.Data)
 	if err != nil {
-		return err
+		return syntax(f.Path, err)
 	}
 	a.Trace.Retrieval = retrieval
-	a.Shape = append(a.Shape, shape...)
+	a.Shape = append(a.Shape, shapes...)
 	a.Inputs = append(a.Inputs, f.Input(Name, KindRetrieval, o.Digests))
 	return nil
-}
-
-// readRetrieval reads one of the three shapes: an object with events, a bare list, one bare row (orket.md §3).
-func readRetrieval(f *dialect.File) (*trace.Retrieval, []finding.Finding, error) {
-	t := &trace.Retrieval{Path: f.Path, Size: int64(len(f.Data))}
-	r := newReader(f.Path, f.Data)
-	t.State = trace.Present
-	var err error
-	switch kind := r.src.Kind(); kind {
-	case canon.Array:
-		t.RowList.State = trace.Present
-		err = readRows(r, t)
-	case canon.Object:
-		err = readRetrievalObject(r, t, f.Data)
-	default:
-		var span canon.Span
-		if span, err = r.src.Skip(); err == nil {
-			t.Raw = f.Data[span.Start:span.End]
-			r.reject(finding.ShapeType, &t.Field, "retrieval trace is %s, not an object or a list", article(kind))
-		}
-	}
-	if err == nil {
-		err = r.src.End()
-	}
-	if err != nil {
-		return nil, nil, syntax(f.Path, err)
-	}
-	return t, r.findings, nil
-}
-
-func readRetrievalObject(r *reader, t *trace.Retrieval, data []byte) error {
-	wrapped, err := hasMember(data, "events")
-	if err != nil {
-		return err
-	}
-	if wrapped {
-		t.Prefix = "/events"
-		return object(r, retrievalMembers, t)
-	}
-	t.Single = true
-	t.RowList.State = trace.Present
-	t.Rows = make([]trace.Row, 1)
-	truncated := metadataOf(func(*trace.Row) *trace.Field { return &t.Truncated })
-	return element(r, append(slices.Clip(rowMembers), truncated), &t.Rows[0], &t.Rows[0].Field)
-}
-
-var errFound = errors.New("found")
-
-func hasMember(data []byte, name string) (bool, error) {
-	src := canon.NewReader(data)
-	err := src.Members(func(got []byte) error {
-		if string(got) == name {
-			return errFound
-		}
-		_, err := src.Skip()
-		return err
-	})
-	if errors.Is(err, errFound) {
-		return true, nil
-	}
-	return false, err
 }
 
 // readToolResults reads the raw results beside the trace: preimages of its after_tool fingerprints (orket.md §1, §6).

@@ -1,0 +1,9 @@
+package pipeline
+
+// The readers and writers of parsed outputs, for tests without a stage around them.
+var (
+	ReadMutations  = readMutations
+	WriteMutations = writeMutations
+	ReadIntents    = readIntents
+	WriteIntents   = writeIntents
+)

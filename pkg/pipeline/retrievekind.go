@@ -1,0 +1,90 @@
+package pipeline
+
+import "github.com/dmpl/dmpl/pkg/memory"
+
+// kind is what retrieval knows of one kind of memory (llamabrain.md §2).
+type kind[T any] struct {
+	name       string // the record type
+	list       string // where a state has the records
+	scored     bool   // by dmpl itself
+	record     func(*T) (e *memory.Entry, id string)
+	limit      func(*RetrievalConfig) int
+	eligible   func(*scorer, *T) bool
+	score      func(*scorer, *T) (score, relevance float64)
+	confidence func(*T) float64
+	text       func(*scorer, *T) string
+}
+
+// check refuses an order whose keys the kind does not have, and candidates where the version has none.
+func (k *kind[T]) check(o Order, searched bool, v Version) error {
+	switch {
+	case searched && v == memory.LlamaBrainV1:
+		return &Error{CodeInvalidInput, "/candidates/" + k.name, "llamabrain-v1 ranks no candidates of a search"}
+	case o.uses("confidence") && k.name != memory.TypeBelief:
+		return &Error{CodeInvalidInput, "/retrievalPolicies/" + k.name + "/order", "only beliefs have a confidence"}
+	case o.uses("score") && !k.scored && !searched:
+		return &Error{CodeInvalidInput, "/retrievalPolicies/" + k.name + "/order", "without candidates nothing scores this kind: its order is record_id"}
+	}
+	return nil
+}
+
+func unscored[T any](*scorer, *T) (score, relevance float64) { return 0, 0 }
+
+func unsure[T any](*T) float64 { return 0 }
+
+// all gives the limit of a kind of which 0 or less means all.
+func all(limit int) int {
+	if limit <= 0 {
+		return Unlimited
+	}
+	return limit
+}
+
+var factKind = kind[memory.Fact]{
+	name: memory.TypeFact, list: "CanonicalFacts",
+	record: func(f *memory.Fact) (*memory.Entry, string) { return &f.Entry, f.ID },
+	limit:  func(c *RetrievalConfig) int { return all(c.MaxFacts) },
+	eligible: func(s *scorer, f *memory.Fact) bool {
+		return s.topics.none() || s.topics.hit(f.Text) || f.Domain != nil && s.topics.domain(*f.Domain)
+	},
+	score: unscored[memory.Fact], confidence: unsure[memory.Fact],
+	text: func(_ *scorer, f *memory.Fact) string { return f.Text },
+}
+
+var worldKind = kind[memory.WorldState]{
+	name: memory.TypeWorld, list: "WorldState",
+	record: func(w *memory.WorldState) (*memory.Entry, string) { return &w.Entry, w.Key },
+	limit:  func(c *RetrievalConfig) int { return all(c.MaxWorld) },
+	eligible: func(s *scorer, w *memory.WorldState) bool {
+		return s.topics.none() || s.topics.hit(w.PromptText()) // the key is a part of it
+	},
+	score: unscored[memory.WorldState], confidence: unsure[memory.WorldState],
+	text: func(_ *scorer, w *memory.WorldState) string { return w.PromptText() },
+}
+
+var episodeKind = kind[memory.Episode]{
+	name: memory.TypeEpisode, list: "EpisodicMemories", scored: true,
+	record:     func(e *memory.Episode) (*memory.Entry, string) { return &e.Entry, e.ID },
+	limit:      func(c *RetrievalConfig) int { return max(0, c.MaxEpisodes) },
+	eligible:   func(s *scorer, e *memory.Episode) bool { return s.kept(e.Strength) > s.kept(s.config.MinStrength) },
+	score:      (*scorer).episode,
+	confidence: unsure[memory.Episode],
+	text:       func(_ *scorer, e *memory.Episode) string { return e.Description },
+}
+
+var beliefKind = kind[memory.Belief]{
+	name: memory.TypeBelief, list: "Beliefs", scored: true,
+	record: func(b *memory.Belief) (*memory.Entry, string) { return &b.Entry, b.ID },
+	limit:  func(c *RetrievalConfig) int { return max(0, c.MaxBeliefs) },
+	eligible: func(s *scorer, b *memory.Belief) bool {
+		return (s.config.IncludeContradicted || !b.Contradicted) && s.kept(b.Confidence) >= s.kept(s.config.MinConfidence)
+	},
+	score:      (*scorer).belief,
+	confidence: func(b *memory.Belief) float64 { return b.Confidence },
+	text: func(s *scorer, b *memory.Belief) string {
+		if b.Contradicted {
+			return "[Uncertain] " + b.PromptText(s.version)
+		}
+		return b.PromptText(s.version)
+	},
+}

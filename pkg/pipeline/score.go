@@ -1,0 +1,80 @@
+package pipeline
+
+import (
+	"math"
+
+	"github.com/dmpl/dmpl/pkg/memory"
+)
+
+// scorer rates memories against one player input (llamabrain.md §2). In llamabrain-v1 every operation rounds to binary32,
+// in dmpl-v1 none does before the score is quantised (P2 b). Every product stands in a conversion, so that no compiler
+// fuses it into the addition behind it.
+type scorer struct {
+	config  RetrievalConfig
+	now     int64 // P4: the snapshot time, the only clock
+	version Version
+	words   *wordSet
+	topics  topicSet
+}
+
+func newScorer(q *Query, c *RetrievalConfig, v Version) *scorer {
+	return &scorer{config: *c, now: q.SnapshotTime, version: v, words: newWordSet(q.PlayerInput), topics: topicsOf(q.Topics)}
+}
+
+// kept gives what the version keeps of an intermediate result.
+func (s *scorer) kept(x float64) float64 {
+	if s.version == memory.LlamaBrainV1 {
+		return float64(float32(x))
+	}
+	return x
+}
+
+// relevance says how much of the input a text answers.
+func (s *scorer) relevance(text string) float64 {
+	if text == "" {
+		return 0
+	}
+	relevance := s.kept(s.words.share(text))
+	if s.topics.hit(text) {
+		relevance = min(1, s.kept(relevance+s.kept(0.3)))
+	}
+	return relevance
+}
+
+// episode gives the score of an episode and the relevance in it.
+func (s *scorer) episode(e *memory.Episode) (score, relevance float64) {
+	relevance = s.relevance(e.Description)
+	significance := s.kept(e.Significance)
+	recency := 1.0
+	if elapsed := s.now - e.CreatedAt; elapsed > 0 && s.config.RecencyHalfLife > 0 {
+		decay := s.kept(half(float64(elapsed) / float64(s.config.RecencyHalfLife)))
+		boost := s.kept(1 + s.kept(float64(significance*0.5)))
+		recency = min(1, s.kept(float64(decay*boost)))
+	}
+	score = s.kept(float64(s.kept(s.config.RecencyWeight) * recency))
+	score = s.kept(score + s.kept(float64(s.kept(s.config.RelevanceWeight)*relevance)))
+	score = s.kept(score + s.kept(float64(s.kept(s.config.SignificanceWeight)*significance)))
+	return s.version.Numbers().Round(score), relevance
+}
+
+// belief gives the score of a belief and the relevance in it. The words in front of a belief are part of its text.
+func (s *scorer) belief(b *memory.Belief) (score, relevance float64) {
+	confidence := s.kept(b.Confidence)
+	relevance = s.relevance(b.PromptText(s.version))
+	if b.Contradicted {
+		confidence = s.kept(float64(confidence * 0.5))
+	}
+	score = s.kept(s.kept(float64(relevance*s.kept(0.6))) + s.kept(float64(confidence*s.kept(0.4))))
+	return s.version.Numbers().Round(score), relevance
+}
+
+// maxScore bounds scores so that a million of them is an exact integer in binary64 (P2 b).
+const maxScore = 1e9
+
+// rankable says that a score can be ordered: it is finite, and in dmpl-v1 its quantised form is an exact integer.
+func (s *scorer) rankable(score float64) bool {
+	if s.version == memory.LlamaBrainV1 {
+		return math.Abs(score) <= math.MaxFloat32
+	}
+	return math.Abs(score) <= maxScore
+}

@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/dmpl/dmpl/pkg/dotnet"
+)
+
+// topicSet has the topics of a query, folded for the two ways in which they are looked for.
+type topicSet struct {
+	lower []string   // inside a text
+	upper [][]uint16 // as the domain of a fact
+}
+
+func topicsOf(raw []string) topicSet {
+	var ts topicSet
+	for _, t := range raw {
+		ts.lower, ts.upper = append(ts.lower, dotnet.Lower(t)), append(ts.upper, upper(t))
+	}
+	return ts
+}
+
+func (ts topicSet) none() bool { return len(ts.lower) == 0 }
+
+// hit says that a text names a topic. llamabrain.md §2: an empty topic is in every text but the empty one.
+func (ts topicSet) hit(text string) bool {
+	if ts.none() || text == "" {
+		return false
+	}
+	text = dotnet.Lower(text)
+	return slices.ContainsFunc(ts.lower, func(t string) bool { return strings.Contains(text, t) })
+}
+
+// domain says that a domain is one of the topics, ignoring case.
+func (ts topicSet) domain(domain string) bool {
+	if ts.none() {
+		return false
+	}
+	folded := upper(domain)
+	return slices.ContainsFunc(ts.upper, func(t []uint16) bool { return slices.Equal(t, folded) })
+}
+
+// upper folds for an ordinal comparison that ignores case: unit by unit, and no letter becomes an ASCII one.
+func upper(s string) []uint16 {
+	units := dotnet.Units(s)
+	for i, u := range units {
+		if r := unicode.ToUpper(rune(u)); u < unicode.MaxASCII || r > unicode.MaxASCII {
+			units[i] = uint16(r)
+		}
+	}
+	return units
+}

@@ -1,0 +1,99 @@
+package pipeline
+
+import (
+	"unicode/utf8"
+
+	"github.com/dmpl/dmpl/pkg/dotnet"
+)
+
+// wordSet has the distinct words of the player input, and finds them in texts without allocating.
+type wordSet struct {
+	numbers map[string]int // of each word, lower-case
+	lengths [utf8.RuneSelf]uint64
+	found   []uint32 // by number: the search that found the word last
+	search  uint32
+	scratch []byte
+}
+
+// isBreak says that a byte ends a word. llamabrain.md §2: these five characters and no other.
+func isBreak(c byte) bool { return c == ' ' || c == '.' || c == ',' || c == '!' || c == '?' }
+
+// newWordSet takes the words longer than three UTF-16 units.
+func newWordSet(input string) *wordSet {
+	w := &wordSet{numbers: map[string]int{}}
+	eachWord(dotnet.Lower(input), func(word string, _ bool) {
+		if _, known := w.numbers[word]; known || dotnet.Len(word) <= 3 {
+			return
+		}
+		w.numbers[word] = len(w.numbers)
+		if word[0] < utf8.RuneSelf {
+			w.lengths[word[0]] |= lengthBit(word)
+		}
+	})
+	w.found = make([]uint32, len(w.numbers))
+	return w
+}
+
+func lengthBit(word string) uint64 { return 1 << min(len(word), 63) }
+
+// share gives which part of the input's words stands in a text, in binary64.
+func (w *wordSet) share(text string) float64 {
+	if len(w.numbers) == 0 {
+		return 0
+	}
+	w.search++
+	count := 0
+	eachWord(text, func(word string, ascii bool) {
+		number, ok := w.number(word, ascii)
+		if ok && w.found[number] != w.search {
+			w.found[number] = w.search
+			count++
+		}
+	})
+	return float64(count) / float64(len(w.numbers))
+}
+
+// number gives the number of a word in any case. Lower-casing never changes the length, so that no length is counted here.
+func (w *wordSet) number(word string, ascii bool) (int, bool) {
+	if !ascii {
+		n, ok := w.numbers[dotnet.Lower(word)]
+		return n, ok
+	}
+	if w.lengths[lowerByte(word[0])]&lengthBit(word) == 0 {
+		return 0, false
+	}
+	w.scratch = w.scratch[:0]
+	for i := range len(word) {
+		w.scratch = append(w.scratch, lowerByte(word[i]))
+	}
+	n, ok := w.numbers[string(w.scratch)]
+	return n, ok
+}
+
+func lowerByte(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// eachWord visits the words of a text, and says of each whether it is ASCII.
+func eachWord(text string, visit func(word string, ascii bool)) {
+	start, ascii := 0, true
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			ascii = false
+		}
+		if !isBreak(c) {
+			continue
+		}
+		if i > start {
+			visit(text[start:i], ascii)
+		}
+		start, ascii = i+1, true
+	}
+	if start < len(text) {
+		visit(text[start:], ascii)
+	}
+}

@@ -1,0 +1,184 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/shape"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// joined is the documents of all parts as one JSON list, and where each stands in it.
+type joined struct {
+	text  []byte
+	lines []partLine
+}
+
+// partLine is one line of a part, and its span in the list.
+type partLine struct {
+	path       string
+	number     int // from 0
+	start, end int
+}
+
+// join puts the parts of a folder together in the order of their names.
+func (r *reader) join(folder string, before []byte) joined {
+	j := joined{text: append(before, '[')}
+	for _, name := range canon.SortedKeys(r.content) {
+		if !strings.HasPrefix(name, folder+"/") {
+			continue
+		}
+		data := r.content[name]
+		j.text = slices.Grow(j.text, len(data)+2)
+		for i, s := range split(data) {
+			if len(j.lines) > 0 {
+				j.text = append(j.text, ',')
+			}
+			start := len(j.text)
+			j.text = append(j.text, data[s.Start:s.End]...)
+			j.lines = append(j.lines, partLine{path: r.path(name), number: i, start: start, end: len(j.text)})
+		}
+	}
+	j.text = append(j.text, ']')
+	return j
+}
+
+// fault says which line is no document of its own: the joined text alone cannot tell.
+func (j *joined) fault() error {
+	for _, l := range j.lines {
+		if err := canon.Valid(j.text[l.start:l.end]); err != nil {
+			return problem(l.path, 0, trace.LinePointer(l.number), err)
+		}
+	}
+	return nil
+}
+
+// holds says that the nth value of the list is the nth line.
+func (j *joined) holds(n int, field trace.Field) bool {
+	if n >= len(j.lines) {
+		return false
+	}
+	raw := j.text[j.lines[n].start:j.lines[n].end]
+	return len(field.Raw) == len(raw) && (len(raw) == 0 || &field.Raw[0] == &raw[0])
+}
+
+// trace reads the determinism and the retrieval trace: the files of both hold the envelope and the parts, the model sees one
+// document of each.
+func (r *reader) trace() error {
+	if err := r.events(); err != nil {
+		return err
+	}
+	if err := r.rows(); err != nil {
+		return err
+	}
+	r.preimages()
+	return nil
+}
+
+func (r *reader) events() error {
+	envelope, ok := r.content[TraceFile]
+	if !ok {
+		return nil
+	}
+	path := r.path(TraceFile)
+	if err := canon.Valid(envelope); err != nil {
+		return problem(path, 0, "", err)
+	}
+	text, joint := envelope, joined{}
+	if before, ok := openObject(envelope); ok {
+		joint = r.join(traceParts, append(before, `"events":`...))
+		joint.text = append(joint.text, '}')
+		text = joint.text
+	}
+	t, findings, err := shape.ReadTrace(path, text, nil)
+	if err != nil {
+		if at := joint.fault(); at != nil {
+			return at
+		}
+		return problem(path, 0, "", err)
+	}
+	t.Recording = r.recording
+	r.run.Trace, r.run.Shape = t, append(r.run.Shape, findings...)
+	for i := range t.Events {
+		if !joint.holds(i, t.Events[i].Field) {
+			return oneDocument(&joint, path)
+		}
+	}
+	return nil
+}
+
+// openObject gives an object without its closing brace, ready for a further member.
+func openObject(object []byte) ([]byte, bool) {
+	text, err := withMember(object, "", nil)
+	if err != nil {
+		return nil, false
+	}
+	return text[:len(text)-len(`"":}`)], true
+}
+
+func (r *reader) rows() error {
+	joint := r.join(retrievalParts, nil)
+	path := r.path(retrievalParts)
+	if len(joint.lines) > 0 && joint.lines[0].path == joint.lines[len(joint.lines)-1].path {
+		path = joint.lines[0].path
+	}
+	retrieval, findings, err := shape.ReadRetrieval(path, joint.text)
+	if err != nil {
+		if at := joint.fault(); at != nil {
+			return at
+		}
+		return problem(path, 0, "", err)
+	}
+	for i := range retrieval.Rows {
+		if !joint.holds(i, retrieval.Rows[i].Field) {
+			return oneDocument(&joint, path)
+		}
+	}
+	r.run.Trace.Retrieval, r.run.Shape = retrieval, append(r.run.Shape, findings...)
+	return nil
+}
+
+// oneDocument is the problem of lines that are documents only together.
+func oneDocument(j *joined, path string) error {
+	if at := j.fault(); at != nil {
+		return at
+	}
+	return &dialect.Problem{Code: finding.CanonInvalidJSON, Path: path, Offset: -1, Detail: "a line holds more than one document"}
+}
+
+// preimages puts the recorded tool results and writes where the model has them, as if the trace carried them (CONTRACT D8).
+func (r *reader) preimages() {
+	t := r.run.Trace
+	if t.Commit.Ok() && t.Commit.Writes.State == trace.Absent {
+		t.Commit.Writes = r.recording.Commit.Field("/writes")
+	}
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Stage == nil || !e.Stage.CallField.Ok() || len(e.Calls) != 1 {
+			continue
+		}
+		result, ok := r.recording.ToolResult(e.Stage.Turn, e.Stage.Attempt, e.Stage.Call)
+		if !ok {
+			continue
+		}
+		call := &e.Calls[0]
+		fill(&call.RawArgs, result, "/args")
+		if !e.Interceptor.Is(trace.BeforeTool) {
+			fill(&call.RawResult, result, "/result")
+			fill(&call.RawSideEffect, result, "/side_effects")
+		}
+	}
+}
+
+// fill takes a preimage from a document; null is a value of a result too.
+func fill(f *trace.Field, from trace.Document, pointer string) {
+	if f.State != trace.Absent {
+		return
+	}
+	if *f = from.Field(pointer); f.State == trace.Null {
+		f.State = trace.Present
+	}
+}
