@@ -165,7 +165,7 @@ func (s State) Records() []Record {
 }
 
 // ReadRecord reads a record: record_type, created_at_ticks, sequence_number, source and content must be there. The content
-// of LlamaBrain's kinds is held to its members.
+// of LlamaBrain's kinds is held to its members, and is then as the entry writes it: defaults filled in, reals rounded.
 func ReadRecord(o *document.Object) Record {
 	must(o, "record_type", "created_at_ticks", "sequence_number", "source", "content")
 	r := Record{Type: filled(o, "record_type")}
@@ -178,11 +178,13 @@ func ReadRecord(o *document.Object) Record {
 	}
 	content := o.Object("content")
 	r.Content = slices.Clone(content.Value().Raw())
-	if read, known := contents[r.Type]; known {
-		read(&State{}, r.Entry, content)
-		closed(content)
-	}
 	closed(o)
+	if read, known := contents[r.Type]; known {
+		var s State
+		read(&s, r.Entry, content)
+		closed(content)
+		r = s.Records()[0]
+	}
 	return r
 }
 

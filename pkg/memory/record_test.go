@@ -49,6 +49,16 @@ func TestAShortRecordIsANewEntry(t *testing.T) {
 	}
 }
 
+// P2(i): what is digested of a record that was read is what the entry stores, so both have one digest.
+func TestAReadRecordIsAsItsEntryWritesIt(t *testing.T) {
+	o := open(t, `{"record_type":"episodic","created_at_ticks":1,"sequence_number":1,"source":50,"content":{"Strength":0.12345650000001}}`)
+	got := memory.ReadRecord(o)
+	want := `{"Description":"","EpisodeType":0,"Significance":0.5,"Strength":0.123457,"GameTime":0}`
+	if o.Err() != nil || string(got.Content) != want {
+		t.Errorf("%v: %s", o.Err(), got.Content)
+	}
+}
+
 func TestABadRecordSaysWhere(t *testing.T) {
 	record := func(kind, content, more string) string {
 		return `{"record_type":"` + kind + `","created_at_ticks":1,"sequence_number":1,"source":50,"content":` + content + more + `}`
