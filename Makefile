@@ -3,7 +3,7 @@
 
 VULN := golang.org/x/vuln/cmd/govulncheck@v1.4.0
 
-.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench fuzz vuln clean
+.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench memory fuzz vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/dmpl .
@@ -89,6 +89,14 @@ bench:
 		python3 docs/bench/measure.py; \
 	else \
 		echo "!! NOT MEASURED: no python3 on this machine, docs/bench/README.md stays as it was"; \
+	fi
+
+# Peak memory of the commands on streams at a million events: some minutes, and 2 GB of temporary files.
+memory: build
+	@if command -v python3 >/dev/null; then \
+		python3 docs/bench/million.py; \
+	else \
+		echo "!! NOT MEASURED: no python3 on this machine"; exit 1; \
 	fi
 
 # Each fuzz target for 30 seconds.

@@ -71,6 +71,7 @@ func (a *App) commands() []*cobra.Command {
 		a.verifyCommand(),
 		a.diffCommand(),
 		a.replayCommand(),
+		a.runsCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
 		a.stepCommand(),

@@ -28,11 +28,10 @@ func village() memory.State {
 }
 
 func turnConfig() pipeline.TurnConfig {
-	parser, _ := pipeline.ParserPreset("Default")
 	return pipeline.TurnConfig{
 		Retrieval: pipeline.DefaultRetrievalConfig(),
 		Prompt:    pipeline.PromptConfig{Mode: pipeline.SnapshotMode, Assembler: pipeline.DefaultAssembleConfig(), Structured: pipeline.DefaultStructuredConfig()},
-		Parser:    parser, ParseMode: "parse",
+		Parser:    pipeline.DefaultParserConfig(), ParseMode: "parse",
 		Gate:     pipeline.DefaultGateConfig(),
 		Retry:    pipeline.DefaultRetryPolicy(),
 		Fallback: pipeline.DefaultFallbackConfig(),
@@ -198,7 +197,7 @@ func TestIntentsOfAFailingGateAreNeverDispatched(t *testing.T) {
 		c := turnConfig()
 		c.ParseMode = "auto"
 		if name == "mutation" {
-			c.Parser, _ = pipeline.ParserPreset("NativeStructured")
+			c.Parser = pipeline.ReadParserConfig(open(t, `{"preset":"NativeStructured"}`), c.Parser)
 		}
 		r, heard := turn(t, turnInput(), c, answer, answer, answer)
 		if r.Fallback == nil || len(heard) != 0 || len(r.Dispatched) != 0 || len(r.Writes) != 0 || len(r.Batch.Results) != 0 {
