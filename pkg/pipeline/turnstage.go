@@ -40,7 +40,7 @@ func TurnStage(v Version) thread.Stage {
 			w.Text("stateHashBefore", state.Hash())
 			r.write(w, v)
 			w.Text("auditRecordJson", record.Text())
-			w.Text("runtimeBridgeMemoryHash", r.Snapshot.memoryHash())
+			w.Text("runtimeBridgeMemoryHash", r.Snapshot.MemoryHash())
 			if v == memory.DMPLv1 || o.Has("recordedOutputs") {
 				err = r.writeAttempts(w)
 			}
