@@ -6,17 +6,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/dialect/orket"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
 // readers lists the dialects, in the order in which they look at a file.
-var readers = [...]dialect.Reader{orket.Reader{}}
+var readers = [...]dialect.Reader{orket.Reader{}, native.Reader{}}
 
 const dialectAuto = "auto"
 
@@ -54,6 +57,9 @@ func (o *artifactOptions) toolProfiles() (trace.Profiles, error) {
 // read reads the artifact at path. Every error is a [dialect.Problem].
 func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
 	more.Limit, more.Stdin, more.Digests = int64(o.limit), a.In, o.digests
+	if o.isRun(path) {
+		return native.ReadFolder(path, more)
+	}
 	f, err := dialect.ReadFile(path, a.In, more.Limit)
 	if err != nil {
 		return nil, err
@@ -88,15 +94,32 @@ func (o *artifactOptions) readerOf(f *dialect.File) (dialect.Reader, error) {
 	}
 }
 
-// find lists the artifacts of a folder.
+// isRun says that a path is the folder of a native run.
+func (o *artifactOptions) isRun(path string) bool {
+	return o.dialect.value != orket.Name && isFolder(path) && native.IsRun(path)
+}
+
+// find lists the artifacts of a folder. What lies in the folder of a native run belongs to the run.
 func (a *App) find(root string, o *artifactOptions) (*dialect.Tree, error) {
-	reader := dialect.Reader(readers[0])
-	for _, r := range readers {
-		if r.Name() == o.dialect.value {
-			reader = r
+	settings := dialect.Options{Limit: int64(o.limit), Stdin: a.In}
+	runs, err := native.Reader{}.Find(root, settings)
+	if err != nil || o.dialect.value == native.Name {
+		return runs, err
+	}
+	if o.dialect.value == dialectAuto {
+		for _, e := range runs.Entries {
+			settings.Skip = append(settings.Skip, native.Folder(e.Path))
 		}
 	}
-	return reader.Find(root, dialect.Options{Limit: int64(o.limit), Stdin: a.In})
+	tree, err := orket.Reader{}.Find(root, settings)
+	if err != nil || o.dialect.value != dialectAuto {
+		return tree, err
+	}
+	tree.Entries = append(tree.Entries, runs.Entries...)
+	slices.SortStableFunc(tree.Entries, func(a, b dialect.Entry) int {
+		return slices.Compare(strings.Split(a.Path, string(filepath.Separator)), strings.Split(b.Path, string(filepath.Separator)))
+	})
+	return tree, nil
 }
 
 func isFolder(path string) bool {

@@ -61,6 +61,9 @@ func TestEveryCodeIsProduced(t *testing.T) {
 	for _, in := range slices.Concat(madeInputs(t), madeStreams(t)) {
 		codes.report(t, in.name, reportOf(t, in, "json"))
 	}
+	for _, in := range madeRuns(t) {
+		codes.report(t, in.name, reportOf(t, in, "json"))
+	}
 	for _, e := range finding.Entries() {
 		if codes[e.Code] == "" {
 			t.Errorf("nothing produces %s (%s)", e.Code, e.Rule)

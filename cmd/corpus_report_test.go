@@ -82,13 +82,15 @@ func everyRun(t *testing.T) []invocation {
 		in.args = append(in.args, inFolder(filepath.Join(fixtures, dir), args)...)
 		all = append(all, in)
 	}
-	var runs struct{ Diff, Verify []runCase }
-	readExpected(t, filepath.Join(fixtures, "runs", "expected.json"), &runs)
-	for _, c := range runs.Diff {
-		add("runs", "diff", []string{c.Left, c.Right}, nil)
-	}
-	for _, c := range runs.Verify {
-		add("runs", "verify", []string{c.Run}, nil)
+	for _, folder := range runFolders {
+		var runs struct{ Diff, Verify []runCase }
+		readExpected(t, filepath.Join(fixtures, folder, "expected.json"), &runs)
+		for _, c := range runs.Diff {
+			add(folder, "diff", []string{c.Left, c.Right}, nil)
+		}
+		for _, c := range runs.Verify {
+			add(folder, "verify", []string{c.Run}, nil)
+		}
 	}
 	var demo struct{ Diff, Verify []demoCase }
 	readExpected(t, filepath.Join(fixtures, "demo", "expected.json"), &demo)

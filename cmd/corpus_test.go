@@ -135,21 +135,27 @@ func (c runCase) check(t *testing.T, args ...string) {
 	}
 }
 
-// E3, V6, Z1, Z2: run folders compare turn by turn and verify as a whole; over several traces 2 goes before 1 before 3.
+// runFolders are the fixtures that hold runs: of Orket, folder by folder, and native ones.
+var runFolders = []string{"runs", "runs-native"}
+
+// E3, E10, P6, V6, Z1, Z2: run folders compare turn by turn, chains link by link, and all verify as a whole; over several
+// traces 2 goes before 1 before 3.
 func TestRunsHaveTheExpectedOutcome(t *testing.T) {
-	var expected struct{ Diff, Verify []runCase }
-	dir := filepath.Join(fixtures, "runs")
-	readExpected(t, filepath.Join(dir, "expected.json"), &expected)
-	if len(expected.Diff) == 0 || len(expected.Verify) == 0 {
-		t.Fatal("no runs")
-	}
-	for _, c := range expected.Diff {
-		t.Run("diff "+c.Left+" "+c.Right, func(t *testing.T) {
-			c.check(t, "diff", filepath.Join(dir, c.Left), filepath.Join(dir, c.Right))
-		})
-	}
-	for _, c := range expected.Verify {
-		t.Run("verify "+c.Run, func(t *testing.T) { c.check(t, "verify", filepath.Join(dir, c.Run)) })
+	for _, folder := range runFolders {
+		var expected struct{ Diff, Verify []runCase }
+		dir := filepath.Join(fixtures, folder)
+		readExpected(t, filepath.Join(dir, "expected.json"), &expected)
+		if len(expected.Diff) == 0 || len(expected.Verify) == 0 {
+			t.Fatal("no runs")
+		}
+		for _, c := range expected.Diff {
+			t.Run(folder+" diff "+c.Left+" "+c.Right, func(t *testing.T) {
+				c.check(t, "diff", filepath.Join(dir, c.Left), filepath.Join(dir, c.Right))
+			})
+		}
+		for _, c := range expected.Verify {
+			t.Run(folder+" verify "+c.Run, func(t *testing.T) { c.check(t, "verify", filepath.Join(dir, c.Run)) })
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, err
 		return []finding.Result{result}, err
 	}
 	settings := equiv.Options{Profiles: profiles, Ignore: o.ignore, Timeline: o.format.value == formatJSON}
-	if isFolder(left) && isFolder(right) {
+	if isFolder(left) && isFolder(right) && !(o.isRun(left) && o.isRun(right)) {
 		return a.diffTrees(left, right, o, settings)
 	}
 	result, err := a.diffPair(pairing{

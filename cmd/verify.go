@@ -33,7 +33,8 @@ func (a *App) verifyCommand() *cobra.Command {
 		Long: `verify checks artifacts one by one: is every required field there, do indices, links and ranks fit together, can the
 trace support a deterministic claim, and does every digest with a preimage match it. Of an event stream of a gateway (JSON
 snapshot or SQLite trail) every digest and both chains are recomputed, and with --context-config every context is assembled
-again from the events. PATH is a trace, a stream, a folder (searched with everything below it), or - for standard input.`,
+again from the events. Of a native run every file and every digest is checked, and runs of one folder that are a chain are held
+to one another. PATH is a trace, a run, a stream, a folder (searched with everything below it), or - for standard input.`,
 		Example: `  dmpl verify memory_trace.json
   dmpl verify workspace/observability --profiles profiles/
   dmpl verify run.json --retrieval rows.json --format json
@@ -92,7 +93,7 @@ func (a *App) verifyAll(o *verifyOptions, args []string) ([]finding.Result, erro
 }
 
 func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
-	if !isFolder(path) {
+	if !isFolder(path) || o.isRun(path) {
 		if a.isStream(path, &o.artifactOptions) {
 			step, done := a.progressOfEvents("verify")
 			result, err := a.verifyStream(path, o, settings, step)
@@ -130,6 +131,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 	defer done()
 	var results []finding.Result
 	var folder verify.Folder
+	var chains verify.Chains
 	for _, entry := range tree.Entries {
 		t, result, err := a.verifyFile(entry.Path, o, settings, dialect.Options{Shared: entry.Shared})
 		if err != nil {
@@ -137,6 +139,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		}
 		if t != nil {
 			folder.Add(t)
+			chains.Add(t)
 		}
 		results = append(results, result)
 		step()
@@ -150,6 +153,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		step()
 	}
 	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
+	whole.Findings = append(whole.Findings, chains.Findings()...)
 	whole.Findings = append(whole.Findings, orphans(tree.Orphans)...)
 	whole.Findings = append(whole.Findings, skipped(tree.Skipped)...)
 	if len(whole.Findings) > 0 {
@@ -168,6 +172,9 @@ func (a *App) verifyFile(path string, o *verifyOptions, settings verify.Options,
 	}
 	result := verify.Trace(artifact.Trace, artifact.Shape, settings)
 	result.Name, result.Inputs = path, slices.Concat(artifact.Inputs, o.profileFiles)
+	if r := artifact.Trace.Recording; r != nil {
+		result.Name = r.Dir
+	}
 	detach(&result)
 	return artifact.Trace, result, nil
 }

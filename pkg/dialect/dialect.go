@@ -26,6 +26,7 @@ type Options struct {
 	Limit     int64     // bytes of the largest document; 0: [DefaultLimit]
 	Stdin     io.Reader // what "-" reads
 	Shared    bool      // other artifacts lie in the same folder
+	Skip      []string  // folders that Find does not look into: they belong to artifacts of another dialect
 	// Twin is a trace that this one is expected to equal, read without a shape finding: what is written alike need not be
 	// looked at again.
 	Twin    *trace.Trace

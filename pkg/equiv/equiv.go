@@ -30,18 +30,32 @@ func Compare(left, right Side, o Options) finding.Result {
 	c.leftResults, c.rightResults = c.left.Results(), c.right.Results()
 	c.takeOver("E1.left", left)
 	c.takeOver("E1.right", right)
+	if c.cutShort() {
+		c.conclude()
+		return c.result
+	}
 	compareEligibility(c)
 	if c.knownVersions() {
 		compareEvents(c)
 		compareRetrievals(c)
 		compareOutputs(c)
 		compareCommits(c)
+		compareStages(c)
 	}
-	c.result.Checks = append(c.result.Checks, finding.Check{
-		ID: "E10", Status: finding.NotChecked, Count: 1, Reason: "these runs never recorded prompts, gates and states",
-	})
 	c.conclude()
 	return c.result
+}
+
+// cutShort says that a side is a run that was not finished: nothing is known about what is missing, so nothing is compared
+// (CONTRACT V4, R5).
+func (c *comparer) cutShort() bool {
+	for _, t := range []*trace.Trace{c.left, c.right} {
+		if t.Recording != nil && t.Recording.CutShort != "" {
+			c.tally("E2", finding.NotChecked, "a run is cut short")
+			return true
+		}
+	}
+	return false
 }
 
 // comparer collects what the rules see of two runs.
@@ -82,7 +96,7 @@ func (c *comparer) knownVersions() bool {
 	if c.left.SchemaVersion.State != trace.Malformed && c.right.SchemaVersion.State != trace.Malformed {
 		return true
 	}
-	for _, id := range []string{"E3", "E4", "E5", "E6", "E7", "E8", "E9"} {
+	for _, id := range []string{"E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10"} {
 		c.tally(id, finding.NotChecked, "the schema version of a side is not known")
 	}
 	return false

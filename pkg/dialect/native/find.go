@@ -55,6 +55,14 @@ func keyOf(root, dir string) string {
 	return filepath.ToSlash(rel)
 }
 
+// Folder gives the folder of a run by the path of its entry.
+func Folder(path string) string {
+	if filepath.Base(path) == run.ManifestFile {
+		return filepath.Dir(path)
+	}
+	return path
+}
+
 // linkOf gives the place of a run in its chain.
 func linkOf(dir string) (int64, bool) {
 	f, err := dialect.ReadFile(filepath.Join(dir, run.ManifestFile), nil, 0)

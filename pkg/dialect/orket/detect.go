@@ -92,6 +92,9 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 			return dialect.Unreadable(filepath.Clean(path), err)
 		}
 		if d.IsDir() {
+			if slices.Contains(o.Skip, filepath.Clean(path)) {
+				return fs.SkipDir
+			}
 			return nil
 		}
 		if linkToFolder(path, d) {

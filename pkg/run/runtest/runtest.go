@@ -35,6 +35,7 @@ type Features struct {
 	Created    int64
 	Chain      *run.Chain
 	Say        string // what the model answers
+	SnapshotID string // SnapshotID where empty
 }
 
 type object = map[string]any
@@ -62,7 +63,7 @@ func rawDigest(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SnapshotID names the start snapshot of every run.
+// SnapshotID names the start snapshot of a run that does not state another.
 const SnapshotID = "00000000000000000041"
 
 const now = 638400000000000000
@@ -100,14 +101,14 @@ func policies() object {
 	}
 }
 
-func snapshot() object {
+func snapshot(id string) object {
 	record := func(n int, kind, id, content string) object {
 		return object{
 			"record_id": id, "record_type": kind, "created_at_ticks": now - n, "sequence_number": n, "source": 50, "content": object{"Text": content},
 		}
 	}
 	return object{
-		"schema_version": "memory.snapshot.v1", "memory_snapshot_id": SnapshotID, "persona_id": "guard", "next_sequence_number": 6, "interaction_count": 3,
+		"schema_version": "memory.snapshot.v1", "memory_snapshot_id": id, "persona_id": "guard", "next_sequence_number": 6, "interaction_count": 3,
 		"records": []object{
 			record(1, "fact", "f1", "The king is named Arthur"), record(2, "world", "w1", "open"), record(3, "episodic", "e1", "The player said hello"),
 			record(4, "episodic", "e2", "The storm broke the bridge"), record(5, "belief", "b1", "the player is friendly"),
@@ -128,7 +129,7 @@ func Write(t testing.TB, dir string, f Features) string {
 	}
 	defer w.Abandon()
 	b := &builder{t: t, f: f, w: w, policySet: Digest(policies()), model: modelConfig()}
-	b.document(run.SnapshotFile, snapshot())
+	b.document(run.SnapshotFile, snapshot(f.SnapshotID))
 	b.document(run.ConfigFile, object{"schema_version": "pipeline.config.v1", "pipeline_version": "dmpl-v1", "mode": "snapshot"})
 	b.document(run.PoliciesFile, policies())
 	b.document(run.ProfilesFile, object{"tool_profiles": Profiles})
@@ -145,6 +146,12 @@ func Write(t testing.TB, dir string, f Features) string {
 	return dir
 }
 
+// CommitID gives the commit_id of a run (CONTRACT D7).
+func CommitID(f Features) string {
+	f = f.filled()
+	return Digest(object{"memory_snapshot_id": f.SnapshotID, "policy_set_id": Digest(policies()), "run_id": f.RunID})
+}
+
 func (f Features) filled() Features {
 	if f.RunID == "" {
 		f.RunID = "run-1"
@@ -157,6 +164,9 @@ func (f Features) filled() Features {
 	}
 	if f.Lane.Name == "" {
 		f.Lane = run.Lane{Name: "ci", Deterministic: true}
+	}
+	if f.SnapshotID == "" {
+		f.SnapshotID = SnapshotID
 	}
 	if f.Say == "" {
 		f.Say = "I guard the gate."
@@ -218,7 +228,7 @@ func (b *builder) event(interceptor, decision string, stage object, more object,
 func (b *builder) envelope() object {
 	structure := object{"type": "text", "sections": []string{"body"}}
 	return object{
-		"run_id": b.f.RunID, "workflow_id": "guard-the-gate", "memory_snapshot_id": SnapshotID, "visibility_mode": b.f.Visibility,
+		"run_id": b.f.RunID, "workflow_id": "guard-the-gate", "memory_snapshot_id": b.f.SnapshotID, "visibility_mode": b.f.Visibility,
 		"model_config_id": Digest(b.model), "policy_set_id": b.policySet, "determinism_trace_schema_version": trace.SchemaVersion,
 		"model_config": b.model,
 		"output":       object{"output_type": "text", "output_shape_hash": Digest(structure), "normalization_version": "json-v1", "structure": structure},
@@ -241,12 +251,12 @@ func (b *builder) commit(envelope object) {
 		state, decision, reason = "commit_aborted", b.f.Abort, b.f.Abort
 	}
 	after := Digest(object{"after": b.f.Turns, "state": state})
-	id := Digest(object{"memory_snapshot_id": SnapshotID, "policy_set_id": b.policySet, "run_id": b.f.RunID})
+	id := CommitID(b.f)
 	b.event("commit", decision, object{"state_digest": after}, object{"role": trace.Agent})
 	record := object{"buffer_state": state, "reason_code": reason, "commit_id": id, "commit_payload_fingerprint": Digest(writes)}
 	envelope["commit"] = record
 	b.document(run.CommitFile, object{
-		"schema_version": "memory.commit.v1", "run_id": b.f.RunID, "memory_snapshot_id": SnapshotID, "policy_set_id": b.policySet,
+		"schema_version": "memory.commit.v1", "run_id": b.f.RunID, "memory_snapshot_id": b.f.SnapshotID, "policy_set_id": b.policySet,
 		"buffer_state": state, "reason_code": reason, "commit_id": id, "commit_payload_fingerprint": record["commit_payload_fingerprint"],
 		"writes": writes, "state_digest_after": after,
 	})
