@@ -16,6 +16,8 @@ var stageVectors = []struct {
 	{"retrieval", "retrieve", 49},
 	{"working_memory", "bound", 27},
 	{"prompt_assembly", "assemble", 45},
+	{"output_parser", "parse", 60},
+	{"validation_gate", "gate", 60},
 	{"mutations", "mutate", 34},
 	{"chain", "turn", 9},
 	{"memory_ops", "memory", 10},
@@ -33,16 +35,32 @@ func TestStagesAnswerEveryVector(t *testing.T) {
 			}
 			p := newProcess(t)
 			p.In = &in
-			if code := p.Run([]string{"step", tt.stage, "--jsonl", "--pipeline-version", "llamabrain-v1"}); code != 0 {
-				t.Fatalf("exit code %d: %s", code, p.errs.String())
+			want := 0
+			if slices.ContainsFunc(cases, throws) {
+				want = 2
+			}
+			if code := p.Run([]string{"step", tt.stage, "--jsonl", "--pipeline-version", "llamabrain-v1"}); code != want {
+				t.Fatalf("exit code %d, want %d: %s", code, want, p.errs.String())
 			}
 			answers := bytes.Split(bytes.TrimSuffix(p.out.Bytes(), []byte("\n")), []byte("\n"))
 			if len(answers) != len(cases) {
 				t.Fatalf("%d answers to %d vectors", len(answers), len(cases))
 			}
 			for i, c := range cases {
-				t.Run(c.Name, func(t *testing.T) { pipelinetest.Compare(t, answers[i], c.Expected) })
+				t.Run(c.Name, func(t *testing.T) {
+					if !throws(c) {
+						pipelinetest.Compare(t, answers[i], c.Expected)
+					} else if !bytes.HasPrefix(answers[i], []byte(`{"error":{"code":"pipeline.invalid_input",`)) {
+						t.Errorf("%s, want an error", answers[i])
+					}
+				})
 			}
 		})
 	}
+}
+
+// throws tells whether LlamaBrain has no answer to a vector: it stopped with an exception.
+func throws(c pipelinetest.Case) bool {
+	_, ok := c.Expected.Get("throws")
+	return ok
 }

@@ -38,6 +38,20 @@ snapshot optional; minimal takes systemPrompt and playerInput. It prints the tex
 		run: pipeline.AssembleStage,
 	},
 	{
+		name: "parse", short: "Parse what the model said",
+		long: `parse takes a JSON object with raw, mode (normalize, parse, structured, auto), preset (Default, Minimal, Structured,
+NativeStructured), config (overrides of the preset), wasTruncated and isStructuredOutput, each but raw optional.
+It prints the parsed output, or with normalize the text alone.`,
+		run: pipeline.ParseStage,
+	},
+	{
+		name: "gate", short: "Judge a parsed output",
+		long: `gate takes a JSON object with parsed, context (state, constraints, forbiddenKnowledge), customRules and gateConfig
+(overrides of the defaults), each but parsed optional. It prints the failures and what is approved. A pattern that runs out of
+time has no answer: {"error":{"code":"pipeline.regex_timeout",…}}.`,
+		run: pipeline.GateStage,
+	},
+	{
 		name: "mutate", short: "Execute what the gate approved",
 		long: `mutate takes a JSON object with state (a persona snapshot), gatePassed, approvedMutations, approvedIntents, npcId,
 controllerConfig (overrides of the defaults) and snapshotTimeUtcTicks; under llamabrain-v1 clockStart, clockStep and idStart.
@@ -56,7 +70,8 @@ It prints what each stage gave, the memory afterwards, the audit record and, und
 		name: "memory", short: "Run operations on a memory",
 		long: `memory takes a JSON object with state (a persona snapshot, or null), ops, clockStart, clockStep, idStart,
 maxEpisodicMemories and episodicDecayRate. It prints results, stateAfter, stateHash, promptMemories,
-promptMemoriesWithContradicted and nextSequenceNumber, or {"error":{"code":…,"detail":…}}.`,
+promptMemoriesWithContradicted and nextSequenceNumber, or {"error":{"code":…,"detail":…}}.
+dmpl-v1 also prints writes: the write list that leads from state to stateAfter.`,
 		run: func(v memory.Version) thread.Stage { return memory.Step(v) },
 	},
 }

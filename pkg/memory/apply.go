@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -25,25 +26,25 @@ type Rejection struct {
 // Error gives one line.
 func (e *Rejection) Error() string { return fmt.Sprintf("write %d: %s", e.Write, e.Detail) }
 
-// Plan gives the changes that a write list makes to a head, in order, and the next sequence number after them. It changes
-// nothing. Changed tells which records other commits have changed since the run's start snapshot (M4); nil for none. The
-// error is a *Rejection, or what Find gave.
-func Plan(writes []Write, head Head, changed func(Ref) bool) (changes []Change, next int64, err error) {
+// Plan gives the changes that a write list makes to a head, in order. It changes nothing itself. Changed tells which
+// records other commits have changed since the run's start snapshot (M4); nil for none. The error is a *Rejection, or what
+// Find gave.
+func Plan(writes []Write, head Head, changed func(Ref) bool) ([]Change, error) {
 	p := planner{head: head, next: head.Next(), own: map[Ref][]Record{}}
 	for i, w := range writes {
 		ref := w.Record.Ref()
 		if w.Op != Append && changed != nil && changed(ref) {
-			return nil, 0, &Rejection{i, fmt.Sprintf("the %s %q was changed by another commit since the start snapshot", ref.Type, ref.Key)}
+			return nil, &Rejection{i, fmt.Sprintf("the %s %q was changed by another commit since the start snapshot", ref.Type, ref.Key)}
 		}
 		there, err := p.find(ref)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if err := p.apply(w, ref, there); err != "" {
-			return nil, 0, &Rejection{i, err}
+			return nil, &Rejection{i, err}
 		}
 	}
-	return p.changes, p.next, nil
+	return p.changes, nil
 }
 
 // planner is a head and the changes that a list has made so far.
@@ -65,6 +66,9 @@ func (p *planner) find(ref Ref) ([]Record, error) {
 func (p *planner) apply(w Write, ref Ref, there []Record) (problem string) {
 	if problem := unauthorised(w); problem != "" {
 		return problem
+	}
+	if p.next == math.MaxInt64 {
+		return "the sequence numbers are used up"
 	}
 	if w.Op == Append {
 		return p.insert(w.Record, ref, there)

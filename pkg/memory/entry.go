@@ -7,11 +7,11 @@ import (
 	"github.com/dmpl/dmpl/pkg/document"
 )
 
-// readTrust reads a trust of M11, 0 to 100.
+// readTrust reads a trust or a source of M11, 0 to 100.
 func readTrust(o *document.Object, name string) int {
 	trust := o.Int(name, 0)
 	if trust < 0 || trust > int(CanonicalAuthority) {
-		o.Fail(name, "expected a trust from 0 to 100")
+		o.Fail(name, "expected a number from 0 to 100")
 	}
 	return trust
 }

@@ -5,7 +5,7 @@ import "errors"
 // Apply gives the state that a write list makes of this one under dmpl-v1, where every sequence number is there once (Load).
 // Changed is as in Plan; the error is a *Rejection. This state stays as it is.
 func (s State) Apply(writes []Write, changed func(Ref) bool) (State, error) {
-	changes, next, err := Plan(writes, &stateHead{state: s}, changed)
+	changes, err := Plan(writes, &stateHead{state: s}, changed)
 	if err != nil {
 		return State{}, err
 	}
@@ -18,7 +18,9 @@ func (s State) Apply(writes []Write, changed func(Ref) bool) (State, error) {
 		}
 		t[c.Old.Sequence] = c.New
 	}
-	return s.with(t, fresh, next)
+	after, err := s.with(t, fresh)
+	after.NextSequence = after.Highest() + 1 // M9: as it will be loaded
+	return after, err
 }
 
 // touched has for the sequence number of an entry what it became, nil where it went.
@@ -38,8 +40,8 @@ func (t touched) now(sequence int64) (r *Record, touched bool) {
 }
 
 // with gives the state with touched entries as they are now, and fresh ones behind.
-func (s State) with(t touched, fresh []Record, next int64) (State, error) {
-	after := State{PersonaID: s.PersonaID, NextSequence: next, InteractionCount: s.InteractionCount}
+func (s State) with(t touched, fresh []Record) (State, error) {
+	after := State{PersonaID: s.PersonaID, InteractionCount: s.InteractionCount}
 	errs := make([]error, 5)
 	after.Facts, errs[0] = renew(s.Facts, t, func(s State) []Fact { return s.Facts })
 	after.World, errs[1] = renew(s.World, t, func(s State) []WorldState { return s.World })

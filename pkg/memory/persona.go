@@ -38,6 +38,7 @@ func readEntry(o *document.Object, v Version) Entry {
 		return e
 	}
 	// M11: the members that LlamaBrain's snapshot has no place for.
+	e.Source = Source(readTrust(o, "Source"))
 	e.Namespace, e.Scope = o.Text("Namespace", ""), o.Text("Scope", "")
 	e.Tags = someTexts(o.Texts("Tags"))
 	e.ExpiresAt = o.OptionalInteger("ExpiresAtTicks")

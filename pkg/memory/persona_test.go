@@ -83,10 +83,12 @@ func TestABadPersonaSaysWhere(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.src, err, tt.want)
 		}
 	}
-	o := open(t, `{"CanonicalFacts":[{"Trust":101}]}`)
-	memory.ReadState(o, memory.DMPLv1)
-	if err := o.Err(); err == nil || err.Error() != "at /CanonicalFacts/0/Trust: expected a trust from 0 to 100" {
-		t.Error(err)
+	for _, member := range []string{"Trust", "Source"} {
+		o := open(t, `{"CanonicalFacts":[{"`+member+`":101}]}`)
+		memory.ReadState(o, memory.DMPLv1)
+		if err := o.Err(); err == nil || err.Error() != "at /CanonicalFacts/0/"+member+": expected a number from 0 to 100" {
+			t.Error(err)
+		}
 	}
 }
 
@@ -109,14 +111,28 @@ func FuzzPersona(f *testing.F) {
 			if got := writePersona(again, v); got != text {
 				t.Errorf("%s: got\n%s\nwant\n%s", v, got, text)
 			}
-			if v == memory.DMPLv1 && digest(t, again) != digest(t, s) {
-				t.Errorf("the digest changed: %s", text)
+			if v == memory.DMPLv1 {
+				checkSnapshot(t, s, digest(t, again), text)
 			}
 			if v == memory.LlamaBrainV1 && again.Hash() != withStrength(s).Hash() {
 				t.Errorf("the hash changed: %s", text)
 			}
 		}
 	})
+}
+
+// checkSnapshot holds the digest of a state to one, and to that of the state when it comes back from its records. Halves
+// of surrogate pairs may make two keys one there, so that it cannot be loaded.
+func checkSnapshot(t *testing.T, s memory.State, want, text string) {
+	t.Helper()
+	o := open(t, show(t, s))
+	again := memory.ReadSnapshot(o)
+	if o.Err() != nil && !strings.Contains(text, `\ud`) {
+		t.Fatalf("%v: %s", o.Err(), show(t, s))
+	}
+	if digest(t, s) != want || o.Err() == nil && digest(t, again) != want {
+		t.Errorf("the digest changed: %s", text)
+	}
 }
 
 // withStrength gives a state without the episodes that LlamaBrain does not save.

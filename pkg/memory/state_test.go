@@ -56,6 +56,25 @@ func TestAReloadedStateIsTheSameState(t *testing.T) {
 	}
 }
 
+// Seed 001, test D, M9: also where the entry with the highest number is gone.
+func TestAStateWithoutItsLastEntryComesBack(t *testing.T) {
+	start := full()
+	start.Others = nil
+	y := system(t, start)
+	must[memory.Episode](t)(y.AddEpisodic(memory.Episode{Strength: 0.01}, memory.ValidatedOutput))
+	for _, forget := range []func(){func() {}, y.Decay} {
+		forget()
+		s := y.State()
+		again, ok := readPersona([]byte(writePersona(s, memory.DMPLv1)), memory.DMPLv1)
+		if !ok || digest(t, again) != digest(t, s) {
+			t.Fatalf("got\n%s\nwant\n%s", show(t, again), show(t, s))
+		}
+	}
+	if got := y.State(); got.NextSequence != 7 {
+		t.Errorf("the entry 7 is gone, and the next number is %d", got.NextSequence)
+	}
+}
+
 // Seed 001, test B: the order in which entries stand in memory is in no digest, hash or loaded state.
 func TestTheOrderOfInsertionIsInNoDigest(t *testing.T) {
 	s := many(64)

@@ -63,8 +63,15 @@ func (y *System) replace(s State) {
 	}
 }
 
-// State gives the state as it is now. Later operations do not change it.
-func (y *System) State() State { return y.state.clone() }
+// State gives the state as it is now. Later operations do not change it. Under dmpl-v1 its next number is that of a load
+// (M9), also where the highest entry is gone: the state is the one that comes back.
+func (y *System) State() State {
+	s := y.state.clone()
+	if y.version == DMPLv1 {
+		s.NextSequence = s.Highest() + 1
+	}
+	return s
+}
 
 // clone copies the lists. What an entry points to is never changed in place.
 func (s State) clone() State {

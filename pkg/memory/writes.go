@@ -1,14 +1,18 @@
 package memory
 
-import "bytes"
+import (
+	"bytes"
+	"reflect"
+)
 
 // Writes gives the write list that makes the state after of the state before, both of dmpl-v1: what went and what changed
 // in place by sequence number, then the new entries in the order of their numbers. New entries have no number in the
 // list, and no id where theirs is made of the number (P2 h), so that equal runs have equal lists. Source is who forgets
 // what went.
 func Writes(before, after State, source Source) ([]Write, error) {
+	were := before.Records()
 	was := map[int64]Record{}
-	for _, r := range before.Records() {
+	for _, r := range were {
 		was[r.Sequence] = r
 	}
 	var changed, fresh []Write
@@ -31,7 +35,7 @@ func Writes(before, after State, source Source) ([]Write, error) {
 		}
 	}
 	var gone []Write
-	for _, r := range before.Records() {
+	for _, r := range were {
 		if !is[r.Sequence] && !replaced[r.Ref()] {
 			r.Source, r.Trust = source, nil
 			gone = append(gone, Write{Delete, r})
@@ -62,7 +66,11 @@ func inserted(r Record) Write {
 	return Write{op, r}
 }
 
+// sameRecord says that two records have one canonical form. Most of a memory is untouched, and needs no look at that form.
 func sameRecord(a, b Record) (bool, error) {
+	if a.Type == b.Type && bytes.Equal(a.Content, b.Content) && reflect.DeepEqual(a.Entry, b.Entry) {
+		return true, nil
+	}
 	x, err := a.canonical()
 	if err != nil {
 		return false, err

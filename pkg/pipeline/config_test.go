@@ -33,6 +33,12 @@ var configs = []struct {
 	{"RetryPolicy.Default", "", "Aggressive", readRetry},
 	{"RetryPolicy.Aggressive", "Aggressive", "Default", readRetry},
 	{"FallbackConfig", "", "", readFallback},
+	{"OutputParserConfig.Default", "", "Minimal", readParser},
+	{"OutputParserConfig.Structured", "Structured", "Minimal", readParser},
+	{"OutputParserConfig.NativeStructured", "NativeStructured", "Default", readParser},
+	{"OutputParserConfig.Minimal", "Minimal", "Default", readParser},
+	{"ValidationGateConfig.Default", "", "Minimal", readGate},
+	{"ValidationGateConfig.Minimal", "Minimal", "Default", readGate},
 }
 
 func readBounds(o *document.Object) any     { return pipeline.ReadBoundConfig(o, "c") }
@@ -41,6 +47,11 @@ func readStructured(o *document.Object) any { return pipeline.ReadStructuredConf
 func readBoundary(o *document.Object) any   { return pipeline.ReadCacheBoundary(o, "c") }
 func readRetry(o *document.Object) any      { return pipeline.ReadRetryPolicy(o, "c") }
 func readFallback(o *document.Object) any   { return pipeline.ReadFallbackConfig(o, "c") }
+
+func readParser(o *document.Object) any {
+	return pipeline.ReadParserConfig(o.Object("c"), pipeline.DefaultParserConfig())
+}
+func readGate(o *document.Object) any { return pipeline.ReadGateConfig(o.Object("c")) }
 
 func TestDefaultsAreThoseOfLlamaBrain(t *testing.T) {
 	for _, path := range []string{
@@ -114,6 +125,15 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		{decide(pipeline.DMPLv1), `{"policy":{"MaxAttempts":9}}`, "at /policy/MaxAttempts: is MaxRetries + 1 and cannot be set"},
 		{decide(pipeline.DMPLv1), `{"policy":{"Escalation":"Half"}}`, `at /policy/Escalation: "Half" is none of None, AddSpecificProhibition, HardenRequirements, Full`},
 		{decide(pipeline.DMPLv1), `{"policy":{"OnRetry":1}}`, "at /policy/OnRetry: code cannot be configured"},
+		{parse, `{"mode":"raw"}`, `at /mode: "raw" is none of normalize, parse, structured, auto`},
+		{parse, `{"preset":"default"}`, `at /preset: "default" is none of Default, Minimal, NativeStructured, Structured`},
+		{parse, `{"config":{"EnforceSingleLines":true}}`, "at /config/EnforceSingleLines: unknown member"},
+		{parse, `{"config":{"MetaTextPatterns":["a",1]}}`, "at /config/MetaTextPatterns/1: expected string, found number"},
+		{gate, `{"gateConfig":{"CheckFacts":true}}`, "at /gateConfig/CheckFacts: unknown member"},
+		{gate, `{"customRules":[{"Pattern":"a"},{"Regex":"a"}]}`, "at /customRules/1/Regex: unknown member"},
+		{gate, `{"customRules":[{"Severity":3}]}`, "at /customRules/0/Severity: 3 is none of Soft, Hard, Critical"},
+		{gate, `{"parsed":{"ProposedMutations":[{"Type":"Explode"}]}}`, `at /parsed/ProposedMutations/0/Type: "Explode" is none of AppendEpisodic, TransformBelief, TransformRelationship, EmitWorldIntent`},
+		{gate, `{"parsed":{"WorldIntents":[{"Parameters":{"a":[{"b":-Infinity}]}}]}}`, "at /parsed/WorldIntents/0/Parameters: NaN and Infinity are no JSON"},
 		{pickFallback(pipeline.DMPLv1), `{"config":{"Generic":["x"]}}`, "at /config/Generic: unknown member"},
 	}
 	for _, test := range tests {
@@ -130,6 +150,8 @@ func TestBadSettingsAreNamed(t *testing.T) {
 var (
 	bound    = pipeline.BoundStage(pipeline.DMPLv1)
 	assemble = pipeline.AssembleStage(pipeline.DMPLv1)
+	parse    = pipeline.ParseStage(pipeline.DMPLv1)
+	gate     = pipeline.GateStage(pipeline.DMPLv1)
 )
 
 func TestFormats(t *testing.T) {

@@ -16,8 +16,14 @@ type GateConfig struct {
 	ValidateMutations        bool
 }
 
+// gatePresets are the configurations that have a name.
+var gatePresets = map[string]GateConfig{
+	"Default": {true, true, true, true},
+	"Minimal": {CheckConstraints: true},
+}
+
 // DefaultGateConfig makes every check.
-func DefaultGateConfig() GateConfig { return GateConfig{true, true, true, true} }
+func DefaultGateConfig() GateConfig { return gatePresets["Default"] }
 
 // GateContext is what an answer is held to. What is not there is not checked.
 type GateContext struct {

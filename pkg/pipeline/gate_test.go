@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -98,4 +99,20 @@ func writeFault(w *document.Writer, fault string) {
 		return
 	}
 	w.Text("", fault)
+}
+
+// P5: each check alone, all five at once, and what a soft and a critical failure mean, in both versions. The answers are
+// worked out by hand.
+func TestGateStages(t *testing.T) {
+	for _, v := range []pipeline.Version{pipeline.DMPLv1, pipeline.LlamaBrainV1} {
+		for _, c := range pipelinetest.Read(t, filepath.Join(pipelinetest.Root(t), "fixtures", "pipeline", "gate_stages.json")) {
+			t.Run(v.String()+"/"+c.Name, func(t *testing.T) {
+				got, err := pipeline.GateStage(v)(c.Input)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pipelinetest.Compare(t, got, c.Expected)
+			})
+		}
+	}
 }

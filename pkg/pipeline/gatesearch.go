@@ -1,20 +1,54 @@
 package pipeline
 
-import "github.com/dmpl/dmpl/pkg/dotnet"
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/dmpl/dmpl/pkg/dotnet"
+)
 
 // maxSearched bounds how many bytes the texts of one gate are looked for in.
-const maxSearched = 1 << 33
+const maxSearched = 1 << 31
 
-// search looks for texts in a dialogue, ignoring case.
+// gram is how many bytes of a text decide whether it can be in the dialogue at all.
+const gram = 8
+
+// search looks for texts in a dialogue, ignoring case. Most of a hundred thousand facts are not in it, and their first and
+// last bytes tell.
 type search struct {
 	text, low string
+	grams     []uint64 // a bit for each hash; a bit that is set may mean another text
 	searched  int64
 }
 
-func newSearch(text string) *search { return &search{text: text, low: dotnet.Lower(text)} }
+func newSearch(text string) *search {
+	s := &search{text: text, low: dotnet.Lower(text)}
+	s.grams = make([]uint64, 1<<bits.Len(uint(len(s.low)/4)))
+	for i := 0; i+gram <= len(s.low); i++ {
+		word, bit := s.hash(s.low[i:])
+		s.grams[word] |= bit
+	}
+	return s
+}
+
+func (s *search) hash(text string) (word, bit uint64) {
+	h := binary.LittleEndian.Uint64([]byte(text[:gram])) * 0x9E3779B97F4A7C15 >> 32
+	return h >> 6 & uint64(len(s.grams)-1), 1 << (h & 63)
+}
+
+func (s *search) known(text string) bool {
+	word, bit := s.hash(text)
+	return s.grams[word]&bit != 0
+}
 
 // has tells whether the dialogue contains a text that is folded already.
-func (s *search) has(low string) bool { return s.index(low) >= 0 }
+func (s *search) has(low string) bool {
+	// Half of a pair at an end of the text may be in a pair of the dialogue, which has other bytes.
+	if len(low) >= 3*gram && !(s.known(low[gram/2:]) && s.known(low[len(low)-gram-gram/2:])) {
+		return false
+	}
+	return s.index(low) >= 0
+}
 
 // index gives the place of a folded text in UTF-16 units, -1 for none.
 func (s *search) index(low string) int {

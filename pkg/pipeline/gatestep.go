@@ -31,14 +31,13 @@ func GateStage(v Version) thread.Stage {
 	}
 }
 
-// ReadGateConfig reads what differs from the default.
+// ReadGateConfig reads overrides of a preset, or of the default where none is named.
 func ReadGateConfig(o *document.Object) GateConfig {
-	c := GateConfig{
-		CheckConstraints:         o.Bool("CheckConstraints", true),
-		CheckCanonicalFacts:      o.Bool("CheckCanonicalFacts", true),
-		CheckKnowledgeBoundaries: o.Bool("CheckKnowledgeBoundaries", true),
-		ValidateMutations:        o.Bool("ValidateMutations", true),
-	}
+	c := preset(o, DefaultGateConfig(), gatePresets)
+	c.CheckConstraints = o.Bool("CheckConstraints", c.CheckConstraints)
+	c.CheckCanonicalFacts = o.Bool("CheckCanonicalFacts", c.CheckCanonicalFacts)
+	c.CheckKnowledgeBoundaries = o.Bool("CheckKnowledgeBoundaries", c.CheckKnowledgeBoundaries)
+	c.ValidateMutations = o.Bool("ValidateMutations", c.ValidateMutations)
 	refuseUnknown(o)
 	return c
 }
@@ -63,8 +62,11 @@ func readGateContext(o *document.Object, v Version) (GateContext, error) {
 		Rules:       ReadCustomRules(o, "customRules"),
 	}
 	state, err := memory.Load(memory.ReadState(in.Object("state"), v), v)
+	if err != nil {
+		return context, &Error{Code: CodeInvalidInput, Pointer: "/context/state", Detail: err.Error()}
+	}
 	context.Facts = state.Facts
-	return context, err
+	return context, nil
 }
 
 // ReadCustomRules reads a list of custom rules: prohibitions that ignore case and are hard, where nothing else is said.

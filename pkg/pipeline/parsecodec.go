@@ -139,7 +139,7 @@ func finite(v canon.Value) bool {
 			return false
 		}
 	}
-	return v.Kind() != canon.Number || bytes.IndexAny(v.Raw(), "NI") < 0
+	return v.Kind() != canon.Number || !bytes.ContainsAny(v.Raw(), "NI")
 }
 
 // appendJSON appends a value as compact ASCII JSON: numbers as they stand, lone surrogates as escapes.

@@ -16,15 +16,15 @@ type ParserConfig struct {
 }
 
 // parserPresets are the configurations that have a name, all with the same meta patterns.
-var parserPresets = []struct {
-	name   string
-	config ParserConfig
-}{
-	{"Default", ParserConfig{true, true, true, true, true, true, 1, metaPatterns, false}},
-	{"Minimal", ParserConfig{MinimumCharacters: 1, MetaPatterns: metaPatterns}},
-	{"Structured", ParserConfig{false, true, true, true, true, false, 1, metaPatterns, false}},
-	{"NativeStructured", ParserConfig{MinimumCharacters: 1, MetaPatterns: metaPatterns, UseStructuredOutput: true}},
+var parserPresets = map[string]ParserConfig{
+	"Default":          {true, true, true, true, true, true, 1, metaPatterns, false},
+	"Minimal":          {MinimumCharacters: 1, MetaPatterns: metaPatterns},
+	"Structured":       {false, true, true, true, true, false, 1, metaPatterns, false},
+	"NativeStructured": {MinimumCharacters: 1, MetaPatterns: metaPatterns, UseStructuredOutput: true},
 }
+
+// DefaultParserConfig does all cleaning and extraction.
+func DefaultParserConfig() ParserConfig { return parserPresets["Default"] }
 
 var metaPatterns = []string{
 	"example answer:", "for example:", "example:", "note:", "remember:", "important:", "hint:", "tip:", "answer:", "reply:", "response:",
@@ -32,19 +32,9 @@ var metaPatterns = []string{
 	"keep in mind", "you should", "you can", "you may", "use punctuation", "indicate a question", "respectively", "for strong emotions",
 }
 
-// ParserPreset gives the configuration of a name: Default, Minimal, Structured or NativeStructured.
-func ParserPreset(name string) (ParserConfig, bool) {
-	for _, p := range parserPresets {
-		if p.name == name {
-			return p.config, true
-		}
-	}
-	return ParserConfig{}, false
-}
-
-// ReadParserConfig reads what differs from a preset.
-func ReadParserConfig(o *document.Object, preset ParserConfig) ParserConfig {
-	c := preset
+// ReadParserConfig reads overrides of a preset, or of the given configuration where none is named.
+func ReadParserConfig(o *document.Object, otherwise ParserConfig) ParserConfig {
+	c := preset(o, otherwise, parserPresets)
 	c.EnforceSingleLine = o.Bool("EnforceSingleLine", c.EnforceSingleLine)
 	c.RemoveStageDirections = o.Bool("RemoveStageDirections", c.RemoveStageDirections)
 	c.RemoveScriptDirections = o.Bool("RemoveScriptDirections", c.RemoveScriptDirections)

@@ -17,7 +17,7 @@ type extraction struct {
 }
 
 // maxScanned bounds the work of removals that have to be done one by one.
-const maxScanned = 1 << 31
+const maxScanned = 1 << 29
 
 // found is a block or a marker in a text.
 type found struct {
@@ -210,11 +210,19 @@ func (x *extraction) removeOneByOne(list []found) error {
 	for i, f := range list {
 		texts[i] = x.text[f.start:f.end]
 	}
+	last := "" // what is gone for sure
 	for _, text := range texts {
+		if text == last {
+			continue
+		}
+		before := len(x.text)
 		if x.scanned += len(x.text); x.scanned > maxScanned {
 			return &Error{Code: CodeLimit, Detail: "the output has too many markers inside each other to be taken apart"}
 		}
 		x.text = dotnet.Trim(strings.ReplaceAll(x.text, text, ""))
+		if last = ""; len(x.text) == before {
+			last = text
+		}
 	}
 	return nil
 }

@@ -32,14 +32,9 @@ func ParseStage(v Version) thread.Stage {
 	}
 }
 
-// readParserConfig reads a `preset` and the `config` that overrides it.
+// readParserConfig reads the `config` that overrides the `preset` beside it.
 func readParserConfig(o *document.Object) ParserConfig {
-	var names []string
-	for _, p := range parserPresets {
-		names = append(names, p.name)
-	}
-	preset, _ := ParserPreset(o.Word("preset", "Default", names...))
-	return ReadParserConfig(o.Object("config"), preset)
+	return ReadParserConfig(o.Object("config"), preset(o, DefaultParserConfig(), parserPresets))
 }
 
 func parseMode(mode, raw string, truncated, structured bool, c ParserConfig, v Version) (ParsedOutput, error) {

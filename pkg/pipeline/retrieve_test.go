@@ -49,10 +49,10 @@ func ids(r *pipeline.Retrieved) []string {
 // upstreamDefaults gives a configuration object as LlamaBrain has it.
 func upstreamDefaults(t *testing.T, name string) canon.Value {
 	t.Helper()
-	path := filepath.Join(pipelinetest.Root(t), "..", "shared", "vectors", "llamabrain", "defaults.json")
+	path := filepath.Join(pipelinetest.Root(t), "fixtures", "pipeline", "defaults.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
-		t.Skipf("NOT RUN, VECTORS MISSING: %v", err)
+		t.Fatal(err)
 	}
 	v, ok := parseDBL(t, data).At("/defaults/" + name)
 	if !ok || len(v.Members()) == 0 {

@@ -19,6 +19,8 @@ var sideBySideStages = map[string]func(pipeline.Version) thread.Stage{
 	"retrieve": pipeline.RetrieveStage,
 	"bound":    pipeline.BoundStage,
 	"assemble": pipeline.AssembleStage,
+	"parse":    pipeline.ParseStage,
+	"gate":     pipeline.GateStage,
 	"mutate":   pipeline.MutateStage,
 	"retry":    decide,
 	"fallback": pickFallback,
