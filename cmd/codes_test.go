@@ -58,7 +58,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			codes.message("input/"+c.File, p.errs.String())
 		}
 	}
-	for _, in := range slices.Concat(madeInputs(t), madeStreams(t)) {
+	for _, in := range slices.Concat(madeInputs(t), madeStreams(t), madeAudits(t)) {
 		codes.report(t, in.name, reportOf(t, in, "json"))
 	}
 	for _, in := range madeRuns(t) {

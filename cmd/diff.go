@@ -9,6 +9,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
+	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/verify"
@@ -28,16 +29,18 @@ func (a *App) diffCommand() *cobra.Command {
 		Short: "Say whether two runs are equivalent, and where they part if not",
 		Long: `diff compares two recorded runs, event index by event index: equivalent, divergent or undecided, with the first
 difference as the root. LEFT and RIGHT are two traces, two event streams (a JSON
-snapshot or an SQLite trail), or two folders whose turns and streams are compared one by one.`,
+snapshot or an SQLite trail), two debug packages, rolling logs or save files of LlamaBrain, or two folders whose turns and
+streams are compared one by one.`,
 		Example: `  dmpl diff left/memory_trace.json right/memory_trace.json
   dmpl diff runs/monday/observability runs/tuesday/observability
   dmpl diff monday/snapshot.json tuesday/trail.sqlite
+  dmpl diff debug-monday.json debug-tuesday.json
   dmpl diff a.json b.json --left-retrieval a.rows.json --right-retrieval b.rows.json
   dmpl diff a.json b.json --ignore '/events/*/tool_calls/*/normalized_args/timestamp'`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.diff(&o, args[0], args[1]) },
 	}
-	o.artifactOptions.bind(c, dblgateway.Name)
+	o.artifactOptions.bind(c, dblgateway.Name, llamabrain.Name)
 	o.reportOptions.bind(c)
 	c.Flags().StringVar(&o.leftRetrieval, "left-retrieval", "", "the left retrieval trace, where it does not lie beside the trace")
 	c.Flags().StringVar(&o.rightRetrieval, "right-retrieval", "", "the right retrieval trace, where it does not lie beside the trace")
@@ -71,6 +74,14 @@ func (a *App) compare(o *diffOptions, left, right string) ([]finding.Result, err
 	}
 	if streams {
 		result, err := a.diffStreams(left, right, o)
+		return []finding.Result{result}, err
+	}
+	audits, are, err := a.areAudits(left, right, o)
+	if err != nil {
+		return nil, err
+	}
+	if are {
+		result, err := a.diffAudits(audits, o)
 		return []finding.Result{result}, err
 	}
 	profiles, err := o.toolProfiles()

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -130,11 +129,9 @@ func (a *App) diffStreamPair(p placedStreams, left, right string, o *diffOptions
 // what it claims to be proves nothing (CONTRACT E1). No configuration is given, so no context is assembled again. The
 // caller closes the stream.
 func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgateway.Stream, error) {
-	if info, err := os.Stat(path); err == nil {
-		a.collect(int(info.Size()))
-	}
 	step, done := a.progressOfEvents("diff")
 	defer done()
+	step = a.boundedHeap(step)
 	side, check := &equiv.Stream{Path: path}, verify.NewStream(verify.StreamOptions{Path: path})
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {

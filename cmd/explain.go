@@ -18,8 +18,10 @@ func (a *App) explainCommand() *cobra.Command {
 		Use:   "explain [CODE]",
 		Short: "Explain a reason code: meaning, usual causes, what to do",
 		Long: `explain tells what a reason code means, what usually causes it and what to do about it.
-The part after the dot is enough where only one code has it. Without a code it lists all codes.`,
+The part after the dot is enough where only one code has it. Without a code it lists all codes. Codes that dmpl step and
+dmpl digest answer with are explained too.`,
 		Example: `  dmpl explain
+  dmpl explain REF_NOT_FOUND
   dmpl explain equiv.arguments
   dmpl explain duplicate_key`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -37,6 +39,10 @@ func (a *App) explain(args []string) error {
 	out := bufio.NewWriter(a.Out)
 	if len(args) == 0 {
 		listCodes(out)
+	} else if answer, ok := answerNamed(args[0]); ok {
+		if err := report.ExplainAnswer(out, answer, a.colored()); err != nil {
+			return outputError{err}
+		}
 	} else {
 		entry, err := entryNamed(args[0])
 		if err != nil {
@@ -60,6 +66,19 @@ func listCodes(out io.Writer) {
 	for _, e := range finding.Entries() {
 		fmt.Fprintf(out, "%-*s  %s\n", width, e.Code, e.Title)
 	}
+	for _, a := range finding.Answers() {
+		fmt.Fprintf(out, "%-*s  %s\n", width, a.Code, a.Title)
+	}
+}
+
+// answerNamed finds a code that steps and digests answer with, by its whole name.
+func answerNamed(name string) (finding.Answer, bool) {
+	for _, a := range finding.Answers() {
+		if string(a.Code) == name {
+			return a, true
+		}
+	}
+	return finding.Answer{}, false
 }
 
 // entryNamed finds a code by its whole name, or by the part after the dot where only one code has it.
@@ -138,6 +157,9 @@ func completeCode(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	var codes []string
 	for _, e := range finding.Entries() {
 		codes = append(codes, cobra.CompletionWithDesc(string(e.Code), e.Title))
+	}
+	for _, a := range finding.Answers() {
+		codes = append(codes, cobra.CompletionWithDesc(string(a.Code), a.Title))
 	}
 	return codes, cobra.ShellCompDirectiveNoFileComp
 }

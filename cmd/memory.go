@@ -47,7 +47,7 @@ func (a *App) maySetCollector() bool {
 // The memory, in bytes, up to which the heap of a stream stays where it can: one of some thousand events, one of very many.
 const (
 	streamHeap     = 20 << 20
-	longStreamHeap = 256 << 20
+	longStreamHeap = 240 << 20
 )
 
 // manyEvents is when a stream is long: what is kept of its events no longer fits streamHeap.

@@ -126,10 +126,10 @@ func TestHostileStreamsAreRefusedByEveryCommand(t *testing.T) {
 		"payload no JSON":    {changed(`{"_obs":`, `x"_obs":`), []int{2, 2, 2}},
 		"payload cut":        {bytes.Replace(trail, []byte(`"turn_id":"turn-2"}`), []byte(`"turn_id":"turn-2" `), 1), []int{2, 2, 2}},
 		"parents in a cycle": {edited(threadtest.Edit{At: "/events/0/parent_turn_id", Value: "turn-1"}, threadtest.Edit{At: "/events/4/parent_turn_id", Value: "turn-2"}), []int{1, 0, 3}},
-		"reference far away": {edited(threadtest.Edit{At: "/events/5/payload/context_spec/retrieval/resolved_refs/0/event_index", Value: 1 << 40}), []int{1, 1, 3}},
+		"reference far away": {edited(threadtest.Edit{At: "/events/5/payload/context_spec/retrieval/resolved_refs/0/event_index", Value: int64(1) << 40}), []int{1, 1, 3}},
 		"reference below 0":  {edited(threadtest.Edit{At: "/events/5/payload/context_spec/retrieval/resolved_refs/0/event_index", Value: -1}), []int{1, 1, 3}},
-		"intent far away":    {edited(threadtest.Edit{At: "/events/5/payload/intent_index", Value: -1 << 40}), []int{1, 0, 3}},
-		"index too large":    {edited(threadtest.Edit{At: "/events/5/index", Value: 1 << 40}), []int{2, 2, 2}},
+		"intent far away":    {edited(threadtest.Edit{At: "/events/5/payload/intent_index", Value: int64(-1) << 40}), []int{1, 0, 3}},
+		"index too large":    {edited(threadtest.Edit{At: "/events/5/index", Value: int64(1) << 40}), []int{2, 2, 2}},
 		"payload a text":     {edited(threadtest.Edit{At: "/events/5/payload", Value: "{}"}), []int{2, 2, 2}},
 	} {
 		dir := t.TempDir()

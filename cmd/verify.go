@@ -7,6 +7,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
+	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
 	"github.com/dmpl/dmpl/pkg/trace"
@@ -29,21 +30,24 @@ func (a *App) verifyCommand() *cobra.Command {
 	o := verifyOptions{maxBytes: verify.DefaultMaxBytes}
 	c := &cobra.Command{
 		Use:   "verify PATH... [FLAGS]",
-		Short: "Check that traces and streams are complete and their digests are what they claim to be",
+		Short: "Check that recordings are complete and their digests are what they claim to be",
 		Long: `verify checks artifacts one by one: is every required field there, do indices, links and ranks fit together, can the
 trace support a deterministic claim, and does every digest with a preimage match it. Of an event stream of a gateway (JSON
 snapshot or SQLite trail) every digest and both chains are recomputed, and with --context-config every context is assembled
 again from the events. Of a native run every file and every digest is checked, and runs of one folder that are a chain are held
-to one another. PATH is a trace, a run, a stream, a folder (searched with everything below it), or - for standard input.`,
+to one another. Of a debug package, a rolling log or a save file of LlamaBrain every hash, total and number that the file
+itself can prove is computed again. PATH is a trace, a run, a stream, one of these files, a folder (searched with everything
+below it), or - for standard input.`,
 		Example: `  dmpl verify memory_trace.json
   dmpl verify workspace/observability --profiles profiles/
   dmpl verify run.json --retrieval rows.json --format json
   dmpl verify release/ --require-coverage 80
-  dmpl verify trail.sqlite --context-config context.json`,
+  dmpl verify trail.sqlite --context-config context.json
+  dmpl verify debug-20240101-120000.llamabrain`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.verify(&o, args) },
 	}
-	o.artifactOptions.bind(c, dblgateway.Name)
+	o.artifactOptions.bind(c, dblgateway.Name, llamabrain.Name)
 	o.reportOptions.bind(c)
 	c.Flags().StringVar(&o.retrieval, "retrieval", "", "the retrieval trace, where it does not lie beside the trace")
 	c.Flags().Var(&o.maxBytes, "max-bytes", "cap of a trace file without a truncation marker")
@@ -100,6 +104,10 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 			done()
 			return []finding.Result{result}, err
 		}
+		if kind := a.auditKind(path, &o.artifactOptions); kind != "" {
+			result, err := a.verifyAudit(path, kind, o, settings)
+			return []finding.Result{result}, err
+		}
 		if o.contextFile != "" && exists(path) {
 			return nil, usage("Name the stream, or leave the flag out.", "--context-config belongs to an event stream, and %s is none", path)
 		}
@@ -119,15 +127,15 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 
 // verifyTree checks every artifact of a folder, and then the folder: what lies there alone, and what never varies.
 func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
-	streams := a.takeStreams(tree, &o.artifactOptions)
-	if o.dialect.value == dblgateway.Name {
+	streams, audits := a.takeStreams(tree, &o.artifactOptions), a.takeAudits(tree, &o.artifactOptions)
+	if o.dialect.value == dblgateway.Name || o.dialect.value == llamabrain.Name {
 		tree.Entries, tree.Orphans = nil, nil
 	}
-	if len(tree.Entries)+len(tree.Orphans)+len(streams) == 0 {
+	if len(tree.Entries)+len(tree.Orphans)+len(streams)+len(audits) == 0 {
 		return []finding.Result{empty(root, false, tree.Skipped...)}, nil
 	}
 	settings.InFolder = len(tree.Entries) > 1
-	step, done := a.progress(len(tree.Entries)+len(streams), "verify")
+	step, done := a.progress(len(tree.Entries)+len(streams)+len(audits), "verify")
 	defer done()
 	var results []finding.Result
 	var folder verify.Folder
@@ -152,12 +160,20 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		results = append(results, result)
 		step()
 	}
+	for _, found := range audits {
+		result, err := a.verifyAudit(found.path, found.kind, o, settings)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+		step()
+	}
 	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
 	whole.Findings = append(whole.Findings, chains.Findings()...)
 	whole.Findings = append(whole.Findings, orphans(tree.Orphans)...)
 	whole.Findings = append(whole.Findings, skipped(tree.Skipped)...)
 	if len(whole.Findings) > 0 {
-		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries) + len(streams), Reason: ""}}
+		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries) + len(streams) + len(audits), Reason: ""}}
 		whole.Judge(false)
 		results = append(results, whole)
 	}

@@ -38,21 +38,24 @@ func (a *App) isStream(path string, o *artifactOptions) bool {
 	if o.dialect.value != dialectAuto {
 		return o.dialect.value == dblgateway.Name
 	}
-	var head []byte
+	return startsStream(path, a.head(path))
+}
+
+// head gives the first bytes of an input, decompressed; none where it cannot be read, which is met again by who reads it.
+func (a *App) head(path string) []byte {
 	if path == stdin {
 		in := bufio.NewReaderSize(a.In, headBytes)
 		a.In = in
-		head, _ = in.Peek(headBytes) // a read error is met again by who reads the input
-		head = inflated(head)
-	} else {
-		f, err := dialect.Open(path, nil)
-		if err != nil {
-			return false
-		}
-		defer f.Close()
-		head, _ = io.ReadAll(io.LimitReader(f, headBytes))
+		head, _ := in.Peek(headBytes)
+		return inflated(head)
 	}
-	return startsStream(path, head)
+	f, err := dialect.Open(path, nil)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, headBytes))
+	return head
 }
 
 // inflated gives what the start of a compressed input holds.

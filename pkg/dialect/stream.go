@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"hash"
 	"io"
 	"os"
 
@@ -15,8 +18,56 @@ import (
 // recognised by its magic bytes (CONTRACT C1). A folder, a pipe by name and a device are refused. Every error, also one
 // while reading, is a [Problem]; the caller closes the stream.
 func Open(path string, stdin io.Reader) (io.ReadCloser, error) {
+	file, err := openRaw(path, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return decompressed(path, file)
+}
+
+// OpenMeasured is [Open] for an input that a report describes: once the stream is closed, in has the size, and the digest
+// where that is asked for.
+func OpenMeasured(path string, stdin io.Reader, in *finding.Input, digest bool) (io.ReadCloser, error) {
+	file, err := openRaw(path, stdin)
+	if err != nil {
+		return nil, err
+	}
+	m := &measured{ReadCloser: file, in: in}
+	if digest {
+		m.sum = sha256.New()
+	}
+	return decompressed(path, m)
+}
+
+// measured counts and digests what is read.
+type measured struct {
+	io.ReadCloser
+	in  *finding.Input
+	sum hash.Hash // nil: not asked for
+}
+
+// Read implements [io.Reader].
+func (m *measured) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	m.in.Bytes += int64(n)
+	if m.sum != nil {
+		m.sum.Write(p[:n])
+	}
+	return n, err
+}
+
+// Close reads what is left, so that the whole input has been measured.
+func (m *measured) Close() error {
+	_, err := io.Copy(io.Discard, m)
+	if m.sum != nil {
+		m.in.SHA256 = hex.EncodeToString(m.sum.Sum(nil))
+	}
+	return errors.Join(err, m.ReadCloser.Close())
+}
+
+func openRaw(path string, stdin io.Reader) (io.ReadCloser, error) {
 	if path == "-" {
-		return decompressed(path, io.NopCloser(stdin))
+		return io.NopCloser(stdin), nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -29,7 +80,7 @@ func Open(path string, stdin io.Reader) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, Unreadable(path, err)
 	}
-	return decompressed(path, f)
+	return f, nil
 }
 
 // stream gives every error of a read its path and code.

@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -103,5 +104,24 @@ func TestStylesSpellTheSameDocument(t *testing.T) {
 		if got := write(document.NewWriter(test.style)); got != test.want {
 			t.Errorf("%+v:\n%s\nwant\n%s", test.style, got, test.want)
 		}
+	}
+}
+
+func TestMembersWhoseNamesAreData(t *testing.T) {
+	o := open(t, `{"o":{"a/b":{"t":"x"},"c":{}},"t":{"b":"1","a":"2"},"bad":{"x":{},"y":1},"worse":{"x":true}}`)
+	var got []string
+	o.Object("o").EachMember(func(name string, m *document.Object) { got = append(got, name, m.Pointer(), m.Text("t", "-")) })
+	o.Object("t").EachText(func(name, value string) { got = append(got, name, value) })
+	if want := []string{"a/b", "/o/a~1b", "x", "c", "/o/c", "-", "b", "1", "a", "2"}; !slices.Equal(got, want) || o.Err() != nil {
+		t.Errorf("%q, want %q; %v", got, want, o.Err())
+	}
+	o.Object("bad").EachMember(func(string, *document.Object) {})
+	if err := o.Err(); err == nil || err.Error() != "at /bad/y: expected object, found number" {
+		t.Error(err)
+	}
+	o = open(t, `{"x":true}`)
+	o.EachText(func(string, string) { t.Error("a boolean is no text") })
+	if err := o.Err(); err == nil || err.Error() != "at /x: expected string, found boolean" {
+		t.Error(err)
 	}
 }

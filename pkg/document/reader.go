@@ -236,6 +236,29 @@ func (o *Object) Each(name string, visit func(*Object)) {
 	}
 }
 
+// EachMember calls visit for every member of an object whose names are data, in document order. A member that is no
+// object is an error.
+func (o *Object) EachMember(visit func(name string, member *Object)) {
+	for _, m := range o.value.Members() {
+		sub := &Object{value: m.Value, at: canon.AppendToken(o.at, m.Name), first: o.first}
+		if !o.mustBe(m.Value, sub.at, canon.Object) {
+			return
+		}
+		visit(m.Name, sub)
+	}
+}
+
+// EachText calls visit for every member of an object whose names are data and whose values are strings.
+func (o *Object) EachText(visit func(name, value string)) {
+	for _, m := range o.value.Members() {
+		if !o.mustBe(m.Value, canon.AppendToken(o.at, m.Name), canon.String) {
+			return
+		}
+		text, _ := m.Value.Text()
+		visit(m.Name, text)
+	}
+}
+
 // Word gives a member that is one of a closed list of words, compared exactly.
 func (o *Object) Word(name, otherwise string, words ...string) string {
 	text := o.Text(name, otherwise)

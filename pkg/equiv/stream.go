@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
@@ -229,7 +228,7 @@ func (c *streamComparer) conclude() {
 	}
 	r.Ignored = append(r.Ignored, neverComparedInStreams...)
 	for _, what := range c.o.Ignore {
-		r.Ignored = append(r.Ignored, c.ignore(what))
+		r.Ignored = append(r.Ignored, ignoreDifferences(r, what))
 	}
 	promote(r)
 	r.Judge(true)
@@ -237,18 +236,6 @@ func (c *streamComparer) conclude() {
 	if c.o.Timeline {
 		r.Timeline = append(streamRows("left", c.left, c.leftOrder), streamRows("right", c.right, c.rightOrder)...)
 	}
-}
-
-// ignore takes findings with a code, or differences at or below a pointer, out of the verdict.
-func (c *streamComparer) ignore(what string) finding.Ignored {
-	before := len(c.result.Findings)
-	c.result.Findings = slices.DeleteFunc(c.result.Findings, func(f finding.Finding) bool {
-		if !strings.HasPrefix(what, "/") {
-			return string(f.Code) == what
-		}
-		return f.RightArtifact != "" && (below(f.Pointer, what) || below(f.RightPointer, what))
-	})
-	return finding.Ignored{What: what, Reason: "--ignore", Count: before - len(c.result.Findings)}
 }
 
 // showContext adds the events around the root finding, of both sides.

@@ -31,7 +31,9 @@ type Entry struct {
 	Action   string
 }
 
-var entries = slices.Concat(evidenceEntries, streamEntries, runEntries, equivEntries, stageEntries, streamDiffEntries, replayEntries)
+var entries = slices.Concat(
+	evidenceEntries, streamEntries, runEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries, replayEntries,
+)
 
 // Entries gives the whole table in the order of its layers.
 func Entries() []Entry { return entries }

@@ -202,7 +202,7 @@ var evidenceEntries = []Entry{
 		Code: ShapeTolerated, Rule: "C1", Severity: Note, Effect: None,
 		Title:   "read as its producer reads it",
 		Meaning: "Evidence is read strictly; this artifact was read by a rule of its producer that is less strict.",
-		Causes:  "The gateway keeps surrogate escapes that stand alone, which are no characters.",
+		Causes:  "The gateway keeps surrogate escapes that stand alone; LlamaBrain reads missing members as their defaults and leaves unknown ones out.",
 		Action:  "Nothing, where that is meant.",
 	},
 	{
@@ -393,5 +393,12 @@ var evidenceEntries = []Entry{
 		Meaning: "Every output has the same shape hash, so the hash cannot tell two outputs apart.",
 		Causes:  "The runtime hashes only the output type.",
 		Action:  "Hash the structure that CONTRACT D3 describes.",
+	},
+	{
+		Code: BlindHash, Rule: "V6", Severity: Warning, Effect: None,
+		Title:   "hash never varies",
+		Meaning: "A hash is the same in every record, though what it covers changed. A check of it cannot fail.",
+		Causes:  "A writer that does not compute the hash, or computes it once.",
+		Action:  "Make the writer compute the hash of every turn.",
 	},
 }

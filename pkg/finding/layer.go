@@ -22,9 +22,13 @@ var layers = []Layer{
 	{"blind", "A check that cannot fail."},
 	{"stream", "The events of a gateway do not give what they claim."},
 	{"run", "A native run is not whole, or its files do not fit together."},
+	{"audit", "The records of a debug package or a rolling log do not give what they claim."},
+	{"save", "The memories of a save file do not fit together."},
 	{"equiv", "Two runs were compared, and differ or are not comparable."},
 	{"stage", "Two native runs were compared, and a stage made something else."},
 	{"streamdiff", "Two event streams were compared, and differ or are not comparable."},
+	{"auditdiff", "Two debug packages or rolling logs were compared, and differ or are not comparable."},
+	{"savediff", "Two save files were compared, and differ."},
 	{"replay", "A recording was built again, and differs from what it stores."},
 }
 

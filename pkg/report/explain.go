@@ -27,6 +27,25 @@ func Explain(w io.Writer, e finding.Entry, color bool) error {
 	return p.w.Flush()
 }
 
+// ExplainAnswer writes one code of an answer for people, as `dmpl explain CODE` shows it. The error is that of w.
+func ExplainAnswer(w io.Writer, a finding.Answer, color bool) error {
+	p := &printer{w: bufio.NewWriter(w), palette: palette(color)}
+	p.line("%s: %s", p.bold(string(a.Code)), a.Title)
+	p.line("")
+	for _, row := range [][2]string{{"clause", "CONTRACT " + a.Rule}, {"answer", answered(a)}, {"meaning", a.Meaning}, {"to do", a.Action}} {
+		p.line("  %s %s", p.faint(fmt.Sprintf("%-9s", row[0])), row[1])
+	}
+	return p.w.Flush()
+}
+
+// answered says what an answer means for the exit code (CONTRACT X1, Z2).
+func answered(a finding.Answer) string {
+	if a.Refusal {
+		return "a refusal, exit code 1"
+	}
+	return "no result, exit code 2"
+}
+
 // outcome says what an effect does to a verdict (CONTRACT Z1, Z2, E1).
 func outcome(e finding.Effect) string {
 	switch e {
@@ -59,6 +78,20 @@ func Reasons(w io.Writer) error {
 				p.reason(e)
 			}
 		}
+	}
+	p.line("")
+	p.line("## Answers of single functions")
+	p.line("")
+	p.line("`dmpl step` and `dmpl digest` give these in place of a result. They are no findings: nothing was judged.")
+	for _, a := range finding.Answers() {
+		p.line("")
+		p.line("### %s", a.Code)
+		p.line("")
+		p.line("**%s**", a.Title)
+		p.line("")
+		p.line("- Clause %s: %s.", a.Rule, answered(a))
+		p.line("- Meaning: %s", a.Meaning)
+		p.line("- What to do: %s", a.Action)
 	}
 	return p.w.Flush()
 }

@@ -90,6 +90,20 @@ func TestExplainedCodes(t *testing.T) {
 	}
 }
 
+// X1: an answer is explained as what it is, in both its kinds.
+func TestExplainedAnswers(t *testing.T) {
+	for _, a := range finding.Answers() {
+		if a.Code != "MAX_REFS_EXCEEDED" && a.Code != "thread.unverifiable" {
+			continue
+		}
+		var out bytes.Buffer
+		if err := report.ExplainAnswer(&out, a, false); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join("testdata", "explain", string(a.Code)+".txt"), out.Bytes())
+	}
+}
+
 func TestExplainPaintsOnlyWhenAsked(t *testing.T) {
 	var plain, painted bytes.Buffer
 	if err := report.Explain(&plain, finding.Lookup(finding.EquivRole), false); err != nil {

@@ -184,7 +184,7 @@ func sides(f finding.Finding) (left, right string) {
 	switch {
 	case compared(f):
 		return "left", "right"
-	case f.Code.Layer() == "digest" && f.Expected != nil:
+	case (f.Code.Layer() == "digest" || f.Code.Layer() == "audit") && f.Expected != nil:
 		return "stated", "computed"
 	}
 	return "expected", "found"

@@ -20,7 +20,7 @@ func (s *Stream) reassemble(source StreamSource) error {
 		skip = noConfig
 	}
 	if skip != "" {
-		for range s.decisions {
+		for range s.decided {
 			s.as("reassembly", func() { s.skip(skip) })
 		}
 		return nil

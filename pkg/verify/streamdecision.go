@@ -261,6 +261,11 @@ func (s *Stream) rememberDecision(of turnOnly) {
 	e, r := &s.at, &s.memory
 	assembly := r.statedIn(s.member("/assembly_digest"))
 	e.turn.assembly = assembly
+	s.decided++
+	if s.o.Config == nil {
+		s.rememberRelease()
+		return
+	}
 	result, _ := s.member("/result").Text()
 	config, _ := s.member("/boundary/context_config_digest").Text()
 	d := decision{
@@ -278,7 +283,7 @@ func (s *Stream) rememberDecision(of turnOnly) {
 			d.reason = r.id(text)
 		}
 	}
-	if spec, assembled := s.member("/context_spec"), s.member("/assembled_context"); s.o.Config != nil && len(spec.Raw()) > 0 && len(assembled.Raw()) > 0 {
+	if spec, assembled := s.member("/context_spec"), s.member("/assembled_context"); len(spec.Raw()) > 0 && len(assembled.Raw()) > 0 {
 		content, err := thread.Content(spec, assembled)
 		d.content, d.hasContent = content.Sum, err == nil
 	}

@@ -96,6 +96,9 @@ func newRecord() record {
 	}
 }
 
+// forget lets go of what only the events after an event ask for, once all are there.
+func (r *record) forget() { r.turns, r.asked, r.decided, r.intents = nil, nil, nil, nil }
+
 func (r *record) count() int {
 	if len(r.rows) == 0 {
 		return 0

@@ -24,6 +24,7 @@ func (s *Stream) Result(source StreamSource) (finding.Result, error) {
 	if err := s.deferredReleases(source); err != nil {
 		return finding.Result{}, err
 	}
+	s.memory.forget()
 	if err := s.reassemble(source); err != nil {
 		return finding.Result{}, err
 	}
@@ -116,7 +117,7 @@ func (s *Stream) checks(source StreamSource) {
 			s.result.Checks = append(s.result.Checks, o)
 		}
 	}
-	if n := len(s.decisions); n > 0 { // X7
+	if n := s.decided; n > 0 { // X7
 		s.result.Checks = append(s.result.Checks, finding.Check{
 			ID: "X7.policy", Status: finding.NotChecked, Count: n, Reason: "the gateway's own policy is not re-run",
 		})

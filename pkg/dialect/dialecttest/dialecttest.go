@@ -1,4 +1,4 @@
-// Package dialecttest holds the contract that every reader of a dialect of text files must pass.
+// Package dialecttest holds the contracts that readers of dialects must pass: of artifacts that are text files, and of streams.
 package dialecttest
 
 import (
@@ -38,7 +38,7 @@ func Run(t *testing.T, r dialect.Reader, samples ...string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			detects(t, r, f)
+			detects(t, r.Detect, f)
 			readsAlike(t, r, f)
 			refuses(t, r, f)
 		})
@@ -51,16 +51,16 @@ func with(f *dialect.File, data []byte) *dialect.File {
 	return &dialect.File{Path: f.Path, Data: data, Bytes: int64(len(data))}
 }
 
-func detects(t *testing.T, r dialect.Reader, f *dialect.File) {
+func detects(t *testing.T, detect func(*dialect.File) (bool, error), f *dialect.File) {
 	t.Helper()
 	for _, name := range []string{f.Path, f.Path, "-", "anything.txt"} {
 		other := with(f, f.Data)
 		other.Path = name
-		if is, err := r.Detect(other); err != nil || !is {
+		if is, err := detect(other); err != nil || !is {
 			t.Errorf("%s as %s: detected %v, %v", f.Path, name, is, err)
 		}
 	}
-	if is, _ := r.Detect(with(f, nil)); is {
+	if is, _ := detect(with(f, nil)); is {
 		t.Error("nothing is detected as an artifact")
 	}
 }
