@@ -101,7 +101,8 @@ func (r *reader) events() error {
 		return problem(path, 0, "", err)
 	}
 	t.Recording = r.recording
-	r.run.Trace, r.run.Shape = t, append(r.run.Shape, findings...)
+	r.run.Trace = t
+	r.note(findings)
 	for i := range t.Events {
 		if !joint.holds(i, t.Events[i].Field) {
 			return oneDocument(&joint, path)
@@ -137,7 +138,8 @@ func (r *reader) rows() error {
 			return oneDocument(&joint, path)
 		}
 	}
-	r.run.Trace.Retrieval, r.run.Shape = retrieval, append(r.run.Shape, findings...)
+	r.run.Trace.Retrieval = retrieval
+	r.note(findings)
 	return nil
 }
 
