@@ -12,6 +12,7 @@ import (
 // runRules are the checks of a native run besides those of its trace, in the order of the contract.
 var runRules = []rule{
 	{id: "V1.preimages", run: checkPreimages},
+	{id: "V1.rank_keys", run: checkRankKeys},
 	{id: "V2.catalogue", run: checkCatalogue},
 	{id: "V2.lines", run: checkLines},
 	{id: "V2.recorded", run: checkRecorded},
