@@ -45,7 +45,7 @@ func TestTiesFollowTheOrderOfTheirRow(t *testing.T) {
 		runtest.Repair(t, dir)
 		var got []finding.Finding
 		for _, f := range verifyRun(t, dir).Findings {
-			if f.Severity == finding.Error {
+			if f.Severity == finding.Error && f.Code != finding.RunDisagrees { // these records are in no snapshot
 				got = append(got, f)
 			}
 		}
