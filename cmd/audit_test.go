@@ -15,11 +15,11 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
 )
 
-// auditEdit is a small change to a file of LlamaBrain, and what verify says of it, or diff where the file stands against
-// another one.
+// auditEdit is a small change to a file of LlamaBrain, and what verify says of it, diff where the file stands against
+// another one, or replay where it has a state.
 type auditEdit struct {
-	What, File, Against string
-	Edits               []struct {
+	What, File, Against, State string
+	Edits                      []struct {
 		Pointer string
 		Value   json.RawMessage
 		Remove  bool
@@ -123,6 +123,9 @@ func (c auditEdit) write(t *testing.T, dir string) []string {
 	if c.Against != "" {
 		return []string{"diff", auditFixture(c.Against), path}
 	}
+	if c.State != "" {
+		return []string{"replay", path, "--state", auditFixture(c.State)}
+	}
 	return []string{"verify", path}
 }
 
@@ -192,12 +195,13 @@ func rootThenRest(r reported) []string {
 func everyAudit(t *testing.T) []invocation {
 	t.Helper()
 	var all []invocation
-	for _, file := range []string{"package.json", "again.json", "again.lbpk", "log.jsonl", "save.llamasave", "persona.json"} {
+	for _, file := range []string{"package.json", "again.json", "again.lbpk", "log.jsonl", "save.llamasave", "persona.json", "turns.json"} {
 		all = append(all, invocation{"audit verify " + file, []string{"verify", auditFixture(file)}})
 	}
 	for _, p := range [][2]string{{"package.json", "again.lbpk"}, {"log.jsonl", "log-again.jsonl"}, {"package.json", "log.jsonl"}, {"save.llamasave", "save.llamasave"}} {
 		all = append(all, invocation{"audit diff " + p[0] + " " + p[1], []string{"diff", auditFixture(p[0]), auditFixture(p[1])}})
 	}
+	all = append(all, invocation{"audit replay turns.json", []string{"replay", auditFixture("turns.json"), "--state", auditFixture("save.llamasave")}})
 	return append(all, invocation{"audit verify", []string{"verify", filepath.Join(fixtures, "audit")}})
 }
 
@@ -209,5 +213,20 @@ func madeAudits(t *testing.T) []invocation {
 	for _, c := range auditEdits(t) {
 		all = append(all, invocation{"audit: " + c.What, c.write(t, dir)})
 	}
-	return all
+	left := layout(t, map[string]string{"a.json": auditFixture("package.json"), "b.json": auditFixture("log.jsonl")})
+	right := layout(t, map[string]string{"a.json": auditFixture("again.json"), "c.json": auditFixture("log.jsonl")})
+	return append(all, invocation{"audit: folders", []string{"diff", left, right}})
+}
+
+// E12: the files of two folders pair by their places; what stands on one side only is a difference.
+func TestFoldersOfAuditFilesCompareFileByFile(t *testing.T) {
+	all := madeAudits(t)
+	r, code := runJSON(t, all[len(all)-1].args...)
+	var got []string
+	for _, result := range r.Results {
+		got = append(got, result.Name+" "+result.Verdict)
+	}
+	if want := []string{"a.json equivalent", "b.json divergent", "c.json divergent"}; code != 1 || !slices.Equal(got, want) {
+		t.Errorf("exit %d, %q, want %q", code, got, want)
+	}
 }

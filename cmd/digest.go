@@ -18,7 +18,7 @@ func (a *App) digestCommand() *cobra.Command {
 		Example: `  dmpl digest canonical trace.json
   dmpl digest output-shape structure.json`,
 	}
-	c.AddCommand(a.canonicalDigestCommand(), a.shapeDigestCommand())
+	c.AddCommand(a.canonicalDigestCommand(), a.shapeDigestCommand(), a.policySetDigestCommand())
 	c.AddCommand(a.threadDigestCommands()...)
 	return c
 }

@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -141,5 +142,28 @@ func TestProgressIsDrawnOnlyWhereSomebodyWatches(t *testing.T) {
 				t.Errorf("stdout %q", p.out)
 			}
 		})
+	}
+}
+
+// Of a stream nobody knows how many events will come: the line counts them, and goes when they are there.
+func TestProgressOfOneStream(t *testing.T) {
+	stream := filepath.Join("..", "fixtures", "thread", "streams", "s01_chat_refs", "snapshot.json")
+	config := filepath.Join(filepath.Dir(stream), "context.json")
+	for _, args := range [][]string{
+		{"verify", stream}, {"replay", stream, "--context-config", config}, {"diff", stream, stream},
+	} {
+		for _, watched := range []bool{true, false} {
+			p := newProcess(t)
+			p.Terminal = cmd.Terminal{Err: watched}
+			if code := p.Run(args); code != 0 {
+				t.Fatalf("%v: exit code %d: %s", args, code, p.errs)
+			}
+			if got := strings.Contains(p.errs.String(), args[0]); got != watched {
+				t.Errorf("%v on a terminal %t: drawn %t: %q", args, watched, got, p.errs)
+			}
+			if strings.Contains(p.out.String(), "\r") {
+				t.Errorf("%v: progress among the results: %q", args, p.out)
+			}
+		}
 	}
 }

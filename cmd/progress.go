@@ -19,7 +19,7 @@ func (a *App) progressOfEvents(label string) (step, done func()) {
 	return a.counting(unknown, label, each)
 }
 
-// counting draws the progress after each so many steps.
+// counting draws the progress after the first step and after each so many.
 func (a *App) counting(total int, label string, each int) (step, done func()) {
 	if !a.Terminal.Err || a.Terminal.CI || a.quiet {
 		return func() {}, func() {}
@@ -32,8 +32,8 @@ func (a *App) counting(total int, label string, each int) (step, done func()) {
 	)
 	steps := 0
 	step = func() {
-		if steps++; steps%each == 0 {
-			_ = bar.Add(each) // a bar that cannot be drawn is no reason to stop
+		if steps++; steps == 1 || steps%each == 0 {
+			_ = bar.Set(steps) // a bar that cannot be drawn is no reason to stop
 		}
 	}
 	done = func() { _ = bar.Finish() }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/native"
@@ -25,13 +27,22 @@ type overrides struct {
 	jobs                                 int
 }
 
+func (o *overrides) bind(c *cobra.Command) {
+	c.Flags().StringVar(&o.config, "config", "", "pipeline configuration of the working tree, in place of the recorded one")
+	c.Flags().StringVar(&o.policies, "policies", "", "policy set of the working tree, in place of the recorded one")
+	c.Flags().StringVar(&o.snapshot, "snapshot", "", "start snapshot of the working tree, in place of the recorded one")
+	c.Flags().StringVar(&o.profiles, "profiles", "", "tool profiles of the working tree, a profiles.json or a folder: both sides are digested under them")
+	c.Flags().BoolVar(&o.update, "update", false, "record divergent runs again with the working tree's files; refused where CI is set")
+	c.Flags().IntVar(&o.jobs, "jobs", 1, "runs that are replayed at a time")
+}
+
 // given says that a flag of native runs was given.
 func (o *overrides) given() bool {
 	return o.config+o.policies+o.snapshot+o.profiles != "" || o.update
 }
 
 // isRuns says that every argument is a native run, or a folder to look for runs in.
-func (a *App) isRuns(args []string) bool {
+func isRuns(args []string) bool {
 	for _, path := range args {
 		if !isFolder(path) {
 			return false
@@ -44,6 +55,14 @@ func (a *App) isRuns(args []string) bool {
 func (a *App) replayRuns(o *replayOptions, args []string) error {
 	if o.overrides.update && os.Getenv("CI") != "" {
 		return usage("Run it where a person looks at the change, and commit the recordings.", "--update rewrites recordings, and CI is set") // R4
+	}
+	switch {
+	case o.mode.value != modeStream || o.db != "" || o.state != "":
+		return usage("Leave the flag out.", "--mode, --db and --state belong to streams and packages, and folders are native runs")
+	case o.until < replay.All:
+		return usage("Give the index of an event.", "--until %d is no index", o.until)
+	case o.overrides.jobs < 1:
+		return usage("Give a number from 1 on.", "--jobs %d is less than one", o.overrides.jobs)
 	}
 	var results []finding.Result
 	given, err := a.workingTree(o)

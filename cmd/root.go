@@ -72,6 +72,7 @@ func (a *App) commands() []*cobra.Command {
 		a.diffCommand(),
 		a.runCommand(),
 		a.replayCommand(),
+		a.runsCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
 		a.stepCommand(),

@@ -12,9 +12,11 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import streams  # noqa: E402
 import traces  # noqa: E402
 
 RUNS = 25
+STREAM = 8000  # events
 SHORT_RUNS = 100  # of programs that end at once
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -34,6 +36,10 @@ whatever machine that was; MB/s (10^6 bytes of input) depend on the machine, and
 The traces ([traces.py](traces.py)) have {events} events and {rows} retrieval rows of {records} records: {size:.1f} MiB a trace, two
 traces and their retrieval traces a pair. The reference is what a Python script needs that loads and compares and proves
 nothing ([load_and_compare.py](load_and_compare.py)), or that also recomputes digests ([recompute.py](recompute.py)).
+
+The stream ([streams.py](streams.py)) has {stream} events, a snapshot of {stream_size:.1f} MiB. dmpl assembles every context again; the
+reference ([recompute_stream.py](recompute_stream.py)) recomputes digests and chains only. `make memory` ([million.py](million.py))
+holds every command to 300 MB at a million events.
 
 | what | figure | target | result |
 |---|---|---|---|
@@ -114,6 +120,24 @@ def measure_traces():
     return seconds, peak, size
 
 
+def measure_stream():
+    """Gives CPU seconds and peak bytes by program, and the bytes of the snapshot."""
+    config = ["--context-config", "context.json"]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        streams.write(STREAM, "snapshot.json", "trail.sqlite", "context.json")
+        seconds, peak = measure({
+            "stream": ([DMPL, "verify", "snapshot.json", *config], EQUAL),
+            "trail": ([DMPL, "verify", "trail.sqlite", *config], EQUAL),
+            "replay": ([DMPL, "replay", "snapshot.json", *config], EQUAL),
+            "diff": ([DMPL, "diff", "snapshot.json", "trail.sqlite"], EQUAL),
+            "recompute_stream": ([sys.executable, str(HERE / "recompute_stream.py"), "snapshot.json"], EQUAL),
+        }, RUNS)
+        size = os.path.getsize("snapshot.json")
+        os.chdir(ROOT)
+    return seconds, peak, size
+
+
 def measure_startup():
     seconds, _ = measure({
         "dmpl": ([DMPL, "version"], EQUAL),
@@ -140,6 +164,22 @@ def row(what, figure, unit, at_least=None, at_most=None):
     if at_most is not None:
         target, verdict = f"≤ {at_most}", "held" if figure <= at_most else "**missed**"
     return f"| {what} | {figure:.2f} {unit} | {target} | {verdict} |"
+
+
+def stream_rows(seconds, peak):
+    def ratio(name):
+        return seconds["recompute_stream"] / seconds[name]
+
+    most = (32e6 + 250 * STREAM) / 1e6
+    return [
+        row("recompute_stream.py ÷ `dmpl verify`, JSON snapshot", ratio("stream"), "times"),
+        row("recompute_stream.py ÷ `dmpl verify`, SQLite trail", ratio("trail"), "times"),
+        row("recompute_stream.py ÷ `dmpl replay`, JSON snapshot", ratio("replay"), "times"),
+        row("peak memory of `dmpl verify`, JSON snapshot", peak["stream"] / 1e6, "MB", at_most=most),
+        row("peak memory of `dmpl verify`, SQLite trail", peak["trail"] / 1e6, "MB", at_most=most),
+        row("peak memory of `dmpl replay`, JSON snapshot", peak["replay"] / 1e6, "MB", at_most=most),
+        row("peak memory of `dmpl diff`, snapshot and trail", peak["diff"] / 1e6, "MB", at_most=most),
+    ]
 
 
 def table(seconds, peak, size, startup, canon):
@@ -172,10 +212,11 @@ def table(seconds, peak, size, startup, canon):
 def main():
     build()
     seconds, peak, size = measure_traces()
-    lines = table(seconds, peak, size, measure_startup(), measure_canon())
+    stream_seconds, stream_peak, stream_size = measure_stream()
+    lines = table(seconds, peak, size, measure_startup(), measure_canon()) + stream_rows(stream_seconds, stream_peak)
     page = PAGE.format(
         runs=RUNS, go=go("env", "GOVERSION").strip(), python="Python " + sys.version.split()[0],
-        events=traces.EVENTS, rows=traces.ROWS, records=traces.RECORDS, size=size / 2**20, table="\n".join(lines),
+        stream=STREAM, stream_size=stream_size / 2**20, events=traces.EVENTS, rows=traces.ROWS, records=traces.RECORDS, size=size / 2**20, table="\n".join(lines),
     )
     (HERE / "README.md").write_text(page, encoding="utf-8")
     print("\n".join(lines))

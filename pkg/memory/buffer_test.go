@@ -165,7 +165,7 @@ func TestIdentitiesOfACommit(t *testing.T) {
 		t.Error(id.Hex())
 	}
 	payload := must[fingerprint](t)(memory.PayloadFingerprint(writes(t, write("append", "episodic", "", 50, `{"Description":"x"}`, unnumbered))))
-	want = memory.HashText(`[{"op":"append","record":{"content":{"Description":"x"},"created_at_ticks":7,"namespace":"","record_type":"episodic",` +
+	want = memory.HashText(`[{"op":"append","record":{"content":{"Description":"x","EpisodeType":0,"GameTime":0,"Significance":0.5,"Strength":1},"created_at_ticks":7,"namespace":"","record_type":"episodic",` +
 		`"scope":"","sequence_number":0,"source":50,"tags":[],"trust":50}}]`)
 	if payload.Hex() != want.Hex() {
 		t.Error(payload.Hex())

@@ -9,11 +9,7 @@ import (
 
 // readTrust reads a trust or a source of M11, 0 to 100.
 func readTrust(o *document.Object, name string) int {
-	trust := o.Int(name, 0)
-	if trust < 0 || trust > int(CanonicalAuthority) {
-		o.Fail(name, "expected a number from 0 to 100")
-	}
-	return trust
+	return within(o, name, 0, int(CanonicalAuthority))
 }
 
 // someTexts is nil where there are none, so that an empty list and a missing one are the same state.

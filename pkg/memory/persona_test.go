@@ -86,7 +86,7 @@ func TestABadPersonaSaysWhere(t *testing.T) {
 	for _, member := range []string{"Trust", "Source"} {
 		o := open(t, `{"CanonicalFacts":[{"`+member+`":101}]}`)
 		memory.ReadState(o, memory.DMPLv1)
-		if err := o.Err(); err == nil || err.Error() != "at /CanonicalFacts/0/"+member+": expected a number from 0 to 100" {
+		if err := o.Err(); err == nil || err.Error() != "at /CanonicalFacts/0/"+member+": expected 0 to 100" {
 			t.Error(err)
 		}
 	}

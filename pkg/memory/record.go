@@ -142,15 +142,8 @@ func (s *State) add(r Record) error {
 	}
 	o := document.Open(v)
 	read(s, r.Entry, o)
-	refuseUnknown(o)
+	closed(o)
 	return o.Err()
-}
-
-// refuseUnknown makes members that nothing has read an error: they would be lost in silence.
-func refuseUnknown(o *document.Object) {
-	for _, name := range o.Unknown() {
-		o.Fail(name, "unknown member")
-	}
 }
 
 // Records gives all entries as records, by sequence number.
@@ -172,17 +165,10 @@ func (s State) Records() []Record {
 }
 
 // ReadRecord reads a record: record_type, created_at_ticks, sequence_number, source and content must be there. The content
-// of LlamaBrain's kinds is held to its members.
+// of LlamaBrain's kinds is held to its members, and is then as the entry writes it: defaults filled in, reals rounded.
 func ReadRecord(o *document.Object) Record {
-	for _, name := range []string{"record_type", "created_at_ticks", "sequence_number", "source", "content"} {
-		if !o.Has(name) {
-			o.Fail(name, "missing")
-		}
-	}
-	r := Record{Type: o.Text("record_type", "")}
-	if r.Type == "" {
-		o.Fail("record_type", "expected a name")
-	}
+	must(o, "record_type", "created_at_ticks", "sequence_number", "source", "content")
+	r := Record{Type: filled(o, "record_type")}
 	r.ID, r.Namespace, r.Scope = o.Text("record_id", ""), o.Text("namespace", ""), o.Text("scope", "")
 	r.Tags, r.ExpiresAt = someTexts(o.Texts("tags")), o.OptionalInteger("expires_at_ticks")
 	r.CreatedAt, r.Sequence = o.Integer("created_at_ticks", 0), o.Integer("sequence_number", 0)
@@ -192,11 +178,13 @@ func ReadRecord(o *document.Object) Record {
 	}
 	content := o.Object("content")
 	r.Content = slices.Clone(content.Value().Raw())
+	closed(o)
 	if read, known := contents[r.Type]; known {
-		read(&State{}, r.Entry, content)
-		refuseUnknown(content)
+		var s State
+		read(&s, r.Entry, content)
+		closed(content)
+		r = s.Records()[0]
 	}
-	refuseUnknown(o)
 	return r
 }
 

@@ -49,18 +49,28 @@ func TestAShortRecordIsANewEntry(t *testing.T) {
 	}
 }
 
+// P2(i): what is digested of a record that was read is what the entry stores, so both have one digest.
+func TestAReadRecordIsAsItsEntryWritesIt(t *testing.T) {
+	o := open(t, `{"record_type":"episodic","created_at_ticks":1,"sequence_number":1,"source":50,"content":{"Strength":0.12345650000001}}`)
+	got := memory.ReadRecord(o)
+	want := `{"Description":"","EpisodeType":0,"Significance":0.5,"Strength":0.123457,"GameTime":0}`
+	if o.Err() != nil || string(got.Content) != want {
+		t.Errorf("%v: %s", o.Err(), got.Content)
+	}
+}
+
 func TestABadRecordSaysWhere(t *testing.T) {
 	record := func(kind, content, more string) string {
 		return `{"record_type":"` + kind + `","created_at_ticks":1,"sequence_number":1,"source":50,"content":` + content + more + `}`
 	}
 	tests := []struct{ records, want string }{
-		{`{}`, "at /records/0/record_type: missing"},
-		{record("", `{}`, ""), "at /records/0/record_type: expected a name"},
+		{`{}`, "at /records/0/record_type: is missing"},
+		{record("", `{}`, ""), "at /records/0/record_type: must not be empty"},
 		{record("note", `[]`, ""), "at /records/0/content: expected object, found array"},
-		{record("note", `{}`, `,"trsut":1`), "at /records/0/trsut: unknown member"},
-		{record("note", `{}`, `,"trust":-1`), "at /records/0/trust: expected a number from 0 to 100"},
-		{strings.Replace(record("note", `{}`, ""), `:50`, `:101`, 1), "at /records/0/source: expected a number from 0 to 100"},
-		{record("episodic", `{"Description":"x","Mood":1}`, ""), "at /records/0/content/Mood: unknown member"},
+		{record("note", `{}`, `,"trsut":1`), "at /records/0/trsut: is no member that is known here"},
+		{record("note", `{}`, `,"trust":-1`), "at /records/0/trust: expected 0 to 100"},
+		{strings.Replace(record("note", `{}`, ""), `:50`, `:101`, 1), "at /records/0/source: expected 0 to 100"},
+		{record("episodic", `{"Description":"x","Mood":1}`, ""), "at /records/0/content/Mood: is no member that is known here"},
 		{record("episodic", `{"Strength":"1"}`, ""), "at /records/0/content/Strength: expected number, found string"},
 		{record("note", `{}`, "") + "," + record("note", `{}`, ""), "at /records: the sequence number 1 is there twice"},
 	}
@@ -76,9 +86,10 @@ func TestABadRecordSaysWhere(t *testing.T) {
 func TestABadWriteSaysWhere(t *testing.T) {
 	record := `"record":{"record_type":"note","created_at_ticks":1,"sequence_number":1,"source":50,"content":{}}`
 	tests := []struct{ write, want string }{
-		{`{"op":"upsert",` + record + `}`, "at /writes/0/op: expected append, put or delete"},
-		{`{"op":"put"}`, "at /writes/0/record: missing"},
-		{`{"op":"put",` + record + `,"at":1}`, "at /writes/0/at: unknown member"},
+		{`{"op":"upsert",` + record + `}`, "at /writes/0/op: \"upsert\" is none of append, put, delete"},
+		{`{"op":"",` + record + `}`, "at /writes/0/op: must not be empty"},
+		{`{"op":"put"}`, "at /writes/0/record: is missing"},
+		{`{"op":"put",` + record + `,"at":1}`, "at /writes/0/at: is no member that is known here"},
 	}
 	for _, tt := range tests {
 		o := open(t, `{"writes":[`+tt.write+`]}`)

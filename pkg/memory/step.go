@@ -106,7 +106,5 @@ func runOperation(y *System, op *document.Object, w *document.Writer) {
 		return
 	}
 	w.Object("", func() { run(y, op, w) })
-	if unknown := op.Unknown(); len(unknown) > 0 {
-		op.Fail(unknown[0], "the operation has no such member")
-	}
+	closed(op)
 }

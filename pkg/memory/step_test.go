@@ -26,7 +26,7 @@ func TestBadInputOfTheStageSaysWhere(t *testing.T) {
 		{`{"state":7}`, "at /state: expected object, found number"},
 		{`{"state":{"CanonicalFacts":[{"Id":"a","SequenceNumber":1},{"Id":"a","SequenceNumber":2}]}}`, `at /state: the fact id "a" is there twice`},
 		{`{"ops":[{"op":"forget"}]}`, `at /ops/0/op: "forget" is no operation`},
-		{`{"ops":[{"op":"decay","rate":1},{"op":"forget"}]}`, "at /ops/0/rate: the operation has no such member"},
+		{`{"ops":[{"op":"decay","rate":1},{"op":"forget"}]}`, "at /ops/0/rate: is no member that is known here"},
 		{`{"ops":[{"op":"setWorldState","source":"Player"}]}`, `at /ops/0/source: "Player" is no known name`},
 		{`{"ops":[{"op":"addEpisodic","strength":"1"}]}`, "at /ops/0/strength: expected number, found string"},
 		{`{"ops":[{"op":"addEpisodic"},{"op":"merge","state":{"Beliefs":[{}]}}]}`, "at /ops/1/state: what is imported: the sequence number 0 is out of range"},

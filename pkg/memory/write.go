@@ -27,15 +27,11 @@ type Write struct {
 func ReadWrites(o *document.Object, name string) []Write {
 	var writes []Write
 	o.Each(name, func(e *document.Object) {
-		op := e.Text("op", "")
-		if op != string(Append) && op != string(Put) && op != string(Delete) {
-			e.Fail("op", "expected append, put or delete")
-		}
-		if !e.Has("record") {
-			e.Fail("record", "missing")
-		}
+		must(e, "record")
+		filled(e, "op")
+		op := e.Word("op", "", string(Append), string(Put), string(Delete))
 		writes = append(writes, Write{Op: Op(op), Record: ReadRecord(e.Object("record"))})
-		refuseUnknown(e)
+		closed(e)
 	})
 	return writes
 }

@@ -38,7 +38,9 @@ var digested = []struct {
 // of the other. A line is a kind of vector, a version or profile, and the SHA-256 of all answers.
 func TestAnswersHaveTheirDigestsEverywhere(t *testing.T) {
 	var list strings.Builder
-	line := func(kind, by string, cases int, sum [32]byte) { fmt.Fprintf(&list, "%s %s %d %x\n", kind, by, cases, sum) }
+	line := func(kind, by string, cases int, sum [32]byte) {
+		fmt.Fprintf(&list, "%s %s %d %x\n", kind, by, cases, sum)
+	}
 	for _, d := range digested {
 		cases := pipelinetest.Read(t, filepath.Join(pipelinetest.Root(t), "fixtures", "pipeline", d.kind+".json"))
 		for _, v := range []pipeline.Version{pipeline.DMPLv1, pipeline.LlamaBrainV1} {
@@ -103,7 +105,7 @@ const halves = 100_000
 func digestOfHalves() [32]byte {
 	all := sha256.New()
 	for i := range halves {
-		x := pipeline.Half(float64(i*i) / 1234567)
+		x := pipeline.Half(float64(int64(i)*int64(i)) / 1234567)
 		all.Write(binary.BigEndian.AppendUint64(nil, math.Float64bits(x)))
 	}
 	return [32]byte(all.Sum(nil))

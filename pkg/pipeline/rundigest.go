@@ -50,9 +50,3 @@ func (r *Retrieved) WriteRecords(w *document.Writer, name string) {
 		}
 	})
 }
-
-func digestOf(write func(*document.Writer)) (canon.Sum, error) {
-	w := document.NewWriter(DMPLv1.Style())
-	write(w)
-	return canon.Digest(canon.JSONv1, w.Bytes())
-}

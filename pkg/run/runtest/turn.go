@@ -2,6 +2,7 @@ package runtest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dmpl/dmpl/pkg/run"
 )
@@ -106,7 +107,7 @@ func (b *builder) retrieve(turn int) []object {
 	var rows []object
 	for _, kind := range []struct{ name, order, mode, record string }{
 		{"fact", "record_id", "all", "f1"},
-		{"world", "record_id", "all", "w1"},
+		{"world", "record_id", "all", "door"},
 		{"episodic", "score,created_at_ticks,record_id,sequence_number", "scored", "e1"},
 		{"belief", "score,confidence,record_id,sequence_number", "scored", "b1"},
 	} {
@@ -114,7 +115,12 @@ func (b *builder) retrieve(turn int) []object {
 		if b.f.Topics {
 			query = object{"text": query, "topics": []string{"gate"}}
 		}
-		selected := object{"record_id": kind.record, "record_type": kind.name, "score": 0.5, "rank": 1, "created_at_ticks": now - 3, "sequence_number": 3, "confidence": 0.5}
+		selected := object{"record_id": kind.record, "record_type": kind.name, "score": 0.5, "rank": 1}
+		for key, value := range map[string]any{"created_at_ticks": now - 3, "sequence_number": 3, "confidence": 0.5} {
+			if strings.Contains(kind.order, key) { // P3: the keys that the order uses
+				selected[key] = value
+			}
+		}
 		row := object{
 			"retrieval_event_id": fmt.Sprint("r", b.rows), "run_id": b.f.RunID, "policy_id": kind.name, "policy_version": "1",
 			"query_normalization_version": "json-v1", "retrieval_mode": kind.mode,

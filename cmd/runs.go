@@ -1,0 +1,153 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/native"
+	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/report"
+	"github.com/dmpl/dmpl/pkg/run"
+)
+
+func (a *App) runsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "runs",
+		Short:   "Keep recorded runs in order",
+		Example: `  dmpl runs prune runs/ --dry-run`,
+	}
+	c.AddCommand(a.pruneCommand())
+	return c
+}
+
+type pruneOptions struct {
+	dryRun   bool
+	policies string
+	days     int
+}
+
+func (a *App) pruneCommand() *cobra.Command {
+	o := pruneOptions{}
+	c := &cobra.Command{
+		Use:   "prune DIR [FLAGS]",
+		Short: "Remove native runs that their lane no longer keeps",
+		Long: `prune looks for native runs in DIR and below and removes those that are older than their lane is kept. How long that is stands
+in the retention of a policy set: the given one, else the one that each run was recorded under. Runs of deterministic lanes
+are kept for 14 days at least, whatever any setting says. A run whose age is not known, a run with files in its folder that no
+run has, and a chain of which one run is kept, are kept. Each run is listed, with the reason.`,
+		Example: `  dmpl runs prune runs/ --dry-run
+  dmpl runs prune runs/ --policies policies.json --days 60`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.prune(o, args[0]) },
+	}
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "list what would be done, and do nothing")
+	c.Flags().StringVar(&o.policies, "policies", "", "policy set (memory.policy_set.v1) whose retention applies to every run")
+	c.Flags().IntVar(&o.days, "days", 30, "days that runs of a lane are kept for which no policy says it")
+	return c
+}
+
+func (a *App) prune(o pruneOptions, dir string) error {
+	if o.days < 0 {
+		return usage("Give a number of days.", "--days %d is less than none", o.days)
+	}
+	retention := run.Retention{Now: ticks(a.Now()), Days: o.days}
+	if o.policies != "" {
+		set, err := readPolicies(o.policies)
+		if err != nil {
+			return err
+		}
+		retention.Policies = set
+	}
+	tree, err := native.Reader{}.Find(dir, dialect.Options{})
+	if err != nil {
+		return err
+	}
+	var dirs []string
+	for _, e := range tree.Entries {
+		dirs = append(dirs, native.Folder(e.Path))
+	}
+	removed := 0
+	for _, fate := range retention.Judge(dirs) {
+		word := "keep    "
+		if !fate.Keep {
+			word = "remove  "
+			removed++
+			if !o.dryRun {
+				if err := run.Remove(fate.Dir); err != nil {
+					return dialect.Unreadable(fate.Dir, err)
+				}
+			}
+		}
+		if _, err := fmt.Fprintf(a.Out, "%s%s: %s\n", word, report.Visible(a.shown(fate.Dir, []string{dir})), report.Visible(fate.Why)); err != nil {
+			return outputError{err}
+		}
+	}
+	done := "removed"
+	if o.dryRun {
+		done = "would remove"
+	}
+	if _, err := fmt.Fprintf(a.Out, "%s %d of %d runs\n", done, removed, len(dirs)); err != nil {
+		return outputError{err}
+	}
+	return nil
+}
+
+// ticks gives a time in units of 100 ns since 0001-01-01T00:00:00Z (CONTRACT P4).
+func ticks(t time.Time) int64 {
+	const epoch = 621_355_968_000_000_000 // 1970-01-01
+	return epoch + t.Unix()*10_000_000 + int64(t.Nanosecond())/100
+}
+
+// readPolicies reads a policy set that is to be applied: a rule or hook that is not known is an error (CONTRACT D9).
+func readPolicies(path string) (*memory.PolicySet, error) {
+	f, err := dialect.ReadFile(path, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	set, err := memory.ReadPolicySet(f.Data, memory.NoHook)
+	return set, located(path, notPolicies(err))
+}
+
+// notPolicies gives an error of reading a policy set the form that every bad document has.
+func notPolicies(err error) error {
+	var wrong *document.Error
+	if errors.As(err, &wrong) {
+		return &canon.Error{Code: string(finding.ShapeValue), Offset: -1, Pointer: wrong.Pointer, Detail: wrong.Detail}
+	}
+	return err
+}
+
+// policySetDigestCommand prints policy_set_id (CONTRACT D9).
+func (a *App) policySetDigestCommand() *cobra.Command {
+	var o documentOptions
+	c := &cobra.Command{
+		Use:   "policy-set [FILE|-]",
+		Short: "Print the policy_set_id of a policy set",
+		Long: `policy-set prints the SHA-256 of a policy set (memory.policy_set.v1) under json-v1, as 64 hex digits. The policy set is read
+strictly first: a member, rule or hook that is not known is an error, never a pass.`,
+		Example: `  dmpl digest policy-set policies.json`,
+		Args:    fileArgument,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.documents(fileOf(args), o, func(dst, document []byte) ([]byte, error) {
+				set, err := memory.ReadPolicySet(document, memory.NoHook)
+				if err != nil {
+					return dst, notPolicies(err)
+				}
+				dst = append(dst, set.ID...)
+				if !o.jsonl {
+					dst = append(dst, '\n')
+				}
+				return dst, nil
+			})
+		},
+	}
+	o.bind(c)
+	return c
+}
