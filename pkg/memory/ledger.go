@@ -61,11 +61,44 @@ func (r LedgerRow) Document() []byte {
 	return w.Bytes()
 }
 
+// ReadLedgerRow reads what Document writes.
+func ReadLedgerRow(text []byte) (LedgerRow, error) {
+	o, err := openDocument(text)
+	if err != nil {
+		return LedgerRow{}, damaged("ledger", err)
+	}
+	r := LedgerRow{
+		Number: o.Integer("row", 0), Time: o.Integer("time_ticks", 0), Event: LedgerEvent(o.Text("event", "")),
+		RunID: o.Text("run_id", ""), SnapshotID: o.Text("memory_snapshot_id", ""), CommitID: o.Text("commit_id", ""),
+		Fingerprint: o.Text("commit_payload_fingerprint", ""), Reason: AbortReason(o.Text("reason_code", "")),
+		Detail: o.Text("detail", ""), Previous: o.Text("previous", ""),
+	}
+	return r, damaged("ledger", o.Err())
+}
+
 // writeFilled writes a text that is not empty.
 func writeFilled(w *document.Writer, name, value string) {
 	if value != "" {
 		writeUTF8(w, name, &value)
 	}
+}
+
+// LedgerFault says what is wrong with a ledger.
+type LedgerFault struct {
+	Row    int64 // 0 where it is about no row
+	Detail string
+}
+
+// Error gives one line.
+func (f *LedgerFault) Error() string {
+	if f.Row == 0 {
+		return f.Detail
+	}
+	return fmt.Sprintf("row %d %s", f.Row, f.Detail)
+}
+
+func faultAt(row int64, format string, args ...any) error {
+	return &LedgerFault{row, fmt.Sprintf(format, args...)}
 }
 
 // LedgerChain follows a ledger row by row. The zero value stands before the first row.
@@ -75,25 +108,24 @@ type LedgerChain struct {
 }
 
 // Follow says what is wrong with the next row: its bytes are not those of its digest, its number is not the next one, or it
-// does not name the row before it.
+// does not name the row before it. The error is a *LedgerFault.
 func (c *LedgerChain) Follow(number int64, digest string, row []byte) error {
 	sum, err := canon.Digest(canon.JSONv1, row)
 	if err != nil {
-		return fmt.Errorf("row %d is damaged: %w", number, err)
+		return faultAt(number, "is damaged: %v", err)
 	}
 	if sum.Hex() != digest {
-		return fmt.Errorf("row %d was edited: its digest is %s, and %s was stored", number, sum.Hex(), digest)
+		return faultAt(number, "was edited: its digest is %s, and %s was stored", sum.Hex(), digest)
 	}
-	o, err := openDocument(row)
+	stated, err := ReadLedgerRow(row)
 	if err != nil {
-		return fmt.Errorf("row %d is damaged: %w", number, err)
+		return faultAt(number, "is damaged: %v", err)
 	}
-	stated, previous := o.Integer("row", 0), o.Text("previous", "")
-	if stated != c.Rows+1 || number != stated {
-		return fmt.Errorf("row %d stands where row %d is due: a row was removed, added or moved", number, c.Rows+1)
+	if stated.Number != c.Rows+1 || number != stated.Number {
+		return faultAt(number, "stands where row %d is due: a row was removed, added or moved", c.Rows+1)
 	}
-	if previous != c.Digest {
-		return fmt.Errorf("row %d follows a row with the digest %q, and the one before it has %q", number, previous, c.Digest)
+	if stated.Previous != c.Digest {
+		return faultAt(number, "follows a row with the digest %q, and the one before it has %q", stated.Previous, c.Digest)
 	}
 	c.Rows, c.Digest = number, digest
 	return nil

@@ -135,6 +135,9 @@ func (s *Store) on(ctx context.Context, runID string, do func(*operation) error)
 			return tx.DropRun(runID)
 		}
 		o.run.Touched = o.now
+		if o.book.known {
+			o.run.Row = o.book.number
+		}
 		return tx.SetRun(runID, o.run.State, o.run.document())
 	})
 	if err != nil {

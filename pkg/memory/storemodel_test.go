@@ -261,19 +261,20 @@ func contentBy(text string) string {
 	return text
 }
 
-// rowsSince gives the events of the ledger after a row, and follows the whole chain.
-func (s *real) rowsSince(t *testing.T, after int64) (events []memory.LedgerEvent, rows int64) {
-	var chain memory.LedgerChain
+// rowsAfter gives the events of the ledger behind a chain, which it follows further.
+func (s *real) rowsAfter(t *testing.T, chain *memory.LedgerChain) (events []memory.LedgerEvent) {
+	known := chain.Rows
 	err := s.store.Ledger(context.Background(), func(number int64, digest string, row []byte) error {
-		if number > after {
-			events = append(events, memory.LedgerEvent(open(t, string(row)).Text("event", "")))
+		if number <= known {
+			return nil
 		}
+		events = append(events, memory.LedgerEvent(open(t, string(row)).Text("event", "")))
 		return chain.Follow(number, digest, row)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return events, chain.Rows
+	return events
 }
 
 // M3 to M8: no sequence of up to six operations on two runs by two workers makes the store and the model differ. States that
@@ -284,7 +285,7 @@ func TestNoSequenceOfOperationsBreaksTheStore(t *testing.T) {
 		m       *model
 		backend *memorytest.Backend
 		leases  [2][2]memory.Lease
-		rows    int64
+		chain   memory.LedgerChain
 		path    []modelOp
 	}
 	now := 0
@@ -292,7 +293,8 @@ func TestNoSequenceOfOperationsBreaksTheStore(t *testing.T) {
 	if _, err := newReal(first, &now, [2][2]memory.Lease{}).store.Create(context.Background(), "model"); err != nil {
 		t.Fatal(err)
 	}
-	level := []node{{m: &model{By: []int{-1}}, backend: first, rows: 1}}
+	level := []node{{m: &model{By: []int{-1}}, backend: first}}
+	newReal(first, &now, level[0].leases).rowsAfter(t, &level[0].chain)
 	seen := map[string]bool{}
 	states, sequences := 0, 0
 	for range length {
@@ -312,15 +314,15 @@ func TestNoSequenceOfOperationsBreaksTheStore(t *testing.T) {
 				if err := s.compare(m); err != nil {
 					t.Fatalf("%v: %v", path, err)
 				}
-				events, rows := s.rowsSince(t, n.rows)
-				if !slices.Equal(events, m.Events) {
+				chain := n.chain
+				if events := s.rowsAfter(t, &chain); !slices.Equal(events, m.Events) {
 					t.Fatalf("%v: the ledger says %v, the model %v", path, events, m.Events)
 				}
 				key := fmt.Sprint(s.backend.Rows(), s.leases, m)
 				if !seen[key] {
 					seen[key] = true
 					states++
-					next = append(next, node{m, s.backend, s.leases, rows, path})
+					next = append(next, node{m, s.backend, s.leases, chain, path})
 				}
 			}
 		}

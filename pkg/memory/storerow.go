@@ -12,6 +12,7 @@ type Run struct {
 	Count   int64 // of the buffered writes
 	Touched int64 // ticks of the last operation
 	Failed  int64 // attempts to apply that the storage failed
+	Row     int64 // of the ledger, the last about the run
 	Lease   Lease
 }
 
@@ -27,6 +28,7 @@ func (r Run) document() []byte {
 		w.Integer("writes", r.Count)
 		w.Integer("touched_ticks", r.Touched)
 		w.Integer("failed", r.Failed)
+		w.Integer("ledger_row", r.Row)
 		r.Lease.write(w)
 	})
 	return w.Bytes()
@@ -43,7 +45,8 @@ func readRun(text []byte) (Run, error) {
 			CommitID: o.Text("commit_id", ""), Fingerprint: o.Text("commit_payload_fingerprint", ""),
 			Reason: AbortReason(o.Text("reason_code", "")),
 		},
-		Count: o.Integer("writes", 0), Touched: o.Integer("touched_ticks", 0), Failed: o.Integer("failed", 0), Lease: readLease(o),
+		Count: o.Integer("writes", 0), Touched: o.Integer("touched_ticks", 0), Failed: o.Integer("failed", 0),
+		Row: o.Integer("ledger_row", 0), Lease: readLease(o),
 	}
 	return r, damaged("run", o.Err())
 }
