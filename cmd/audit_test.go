@@ -209,5 +209,20 @@ func madeAudits(t *testing.T) []invocation {
 	for _, c := range auditEdits(t) {
 		all = append(all, invocation{"audit: " + c.What, c.write(t, dir)})
 	}
-	return all
+	left := layout(t, map[string]string{"a.json": auditFixture("package.json"), "b.json": auditFixture("log.jsonl")})
+	right := layout(t, map[string]string{"a.json": auditFixture("again.json"), "c.json": auditFixture("log.jsonl")})
+	return append(all, invocation{"audit: folders", []string{"diff", left, right}})
+}
+
+// E12: the files of two folders pair by their places; what stands on one side only is a difference.
+func TestFoldersOfAuditFilesCompareFileByFile(t *testing.T) {
+	all := madeAudits(t)
+	r, code := runJSON(t, all[len(all)-1].args...)
+	var got []string
+	for _, result := range r.Results {
+		got = append(got, result.Name+" "+result.Verdict)
+	}
+	if want := []string{"a.json equivalent", "b.json divergent", "c.json divergent"}; code != 1 || !slices.Equal(got, want) {
+		t.Errorf("exit %d, %q, want %q", code, got, want)
+	}
 }

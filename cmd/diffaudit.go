@@ -69,6 +69,35 @@ func (a *App) diffAudits(p auditPair, o *diffOptions) (finding.Result, error) {
 	return result, nil
 }
 
+// auditsIn takes the files of LlamaBrain out of a folder. Where they alone are asked for, nothing else of it counts.
+func (a *App) auditsIn(tree *dialect.Tree, o *diffOptions) []string {
+	if o.dialect.value == llamabrain.Name {
+		tree.Entries, tree.Orphans = nil, nil
+	}
+	var paths []string
+	for _, f := range a.takeAudits(tree, &o.artifactOptions) {
+		paths = append(paths, f.path)
+	}
+	return paths
+}
+
+// diffAuditPair compares the files of LlamaBrain at one place of two folders.
+func (a *App) diffAuditPair(p placedPair, left, right string, o *diffOptions) (finding.Result, error) {
+	switch {
+	case p.right == "":
+		return missing(finding.AuditDiffMissing, p.place, p.left, right, "the right folder has no such file"), nil
+	case p.left == "":
+		return missing(finding.AuditDiffMissing, p.place, left, p.right, "the left folder has no such file"), nil
+	}
+	pair, _, err := a.areAudits(p.left, p.right, o)
+	if err != nil {
+		return finding.Result{}, err
+	}
+	result, err := a.diffAudits(pair, o)
+	result.Name = p.place
+	return result, err
+}
+
 // auditSide is one file of LlamaBrain as it was read: records, or a save.
 type auditSide struct {
 	audit  *equiv.Audit

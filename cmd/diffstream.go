@@ -82,21 +82,21 @@ func (a *App) streamsIn(tree *dialect.Tree, o *diffOptions) []string {
 	return a.takeStreams(tree, &o.artifactOptions)
 }
 
-// placedStreams is a place that both folders can have, with the stream of each; "" where there is none.
-type placedStreams struct{ place, left, right string }
+// placedPair is a place that both folders can have, with the file of each; "" where there is none.
+type placedPair struct{ place, left, right string }
 
-// pairedStreams pairs the streams of two folders by their places below the roots.
-func pairedStreams(leftRoot, rightRoot string, left, right []string) []placedStreams {
-	pairs := map[string]placedStreams{}
+// pairedByPlace pairs files of two folders by their places below the roots.
+func pairedByPlace(leftRoot, rightRoot string, left, right []string) []placedPair {
+	pairs := map[string]placedPair{}
 	for _, path := range left {
 		place := placeBelow(leftRoot, path)
-		pairs[place] = placedStreams{place: place, left: path}
+		pairs[place] = placedPair{place: place, left: path}
 	}
 	for _, path := range right {
 		place := placeBelow(rightRoot, path)
-		pairs[place] = placedStreams{place, pairs[place].left, path}
+		pairs[place] = placedPair{place, pairs[place].left, path}
 	}
-	var sorted []placedStreams
+	var sorted []placedPair
 	for _, place := range slices.Sorted(maps.Keys(pairs)) {
 		sorted = append(sorted, pairs[place])
 	}
@@ -113,7 +113,7 @@ func placeBelow(root, path string) string {
 }
 
 // diffStreamPair compares the streams at one place of two folders.
-func (a *App) diffStreamPair(p placedStreams, left, right string, o *diffOptions) (finding.Result, error) {
+func (a *App) diffStreamPair(p placedPair, left, right string, o *diffOptions) (finding.Result, error) {
 	switch {
 	case p.right == "":
 		return missing(finding.StreamDiffMissing, p.place, p.left, right, "the right folder has no such stream"), nil

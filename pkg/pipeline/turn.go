@@ -192,6 +192,6 @@ func storeDialogue(y *memory.System, input, answer string) error {
 	return err
 }
 
-// memoryHash is what LlamaBrain's recorder takes for the hash of the memory: that of the context lines of a whole snapshot
+// MemoryHash is what LlamaBrain's recorder takes for the hash of the memory: that of the context lines of a whole snapshot
 // (llamabrain.md §9).
-func (s Snapshot) memoryHash() string { return hashText(strings.Join(s.ContextLines(), "|")) }
+func (s Snapshot) MemoryHash() string { return hashText(strings.Join(s.ContextLines(), "|")) }

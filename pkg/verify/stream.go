@@ -42,8 +42,8 @@ type Stream struct {
 	chain     string // v_digest so far
 	memory    record
 	essences  thread.Essences // where contexts are assembled again
-	decisions []decision // where contexts are assembled again
-	decided   int        // DECISIONs
+	decisions []decision      // where contexts are assembled again
+	decided   int             // DECISIONs
 	releases  releases
 	deferred  []deferredRelease
 }

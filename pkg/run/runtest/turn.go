@@ -106,7 +106,7 @@ func (b *builder) retrieve(turn int) []object {
 	var rows []object
 	for _, kind := range []struct{ name, order, mode, record string }{
 		{"fact", "record_id", "all", "f1"},
-		{"world", "record_id", "all", "w1"},
+		{"world", "record_id", "all", "door"},
 		{"episodic", "score,created_at_ticks,record_id,sequence_number", "scored", "e1"},
 		{"belief", "score,confidence,record_id,sequence_number", "scored", "b1"},
 	} {

@@ -1,0 +1,77 @@
+package verify
+
+import (
+	"errors"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// checkSnapshot loads the start snapshot: what is there twice, or is no record, makes it none (CONTRACT M9, P2(d)).
+func checkSnapshot(c *checker) {
+	snapshot := c.t.Recording.Snapshot
+	if !snapshot.Ok() {
+		c.tally(finding.NotChecked, "there is no snapshot")
+		return
+	}
+	mark := c.mark()
+	state, err := loaded(snapshot)
+	var wrong *document.Error
+	if errors.As(err, &wrong) {
+		c.report(finding.RunSnapshot, snapshot.Path, wrong.Pointer, finding.NoEvent, "the snapshot cannot be loaded: %s", wrong.Detail)
+	} else if next, ok := canon.Integer(snapshot.Field("/next_sequence_number").Raw); ok && next <= state.Highest() {
+		c.report(finding.RunSnapshot, snapshot.Path, "/next_sequence_number", finding.NoEvent,
+			"the next sequence number is not greater than %d", state.Highest())
+	}
+	c.hold(mark)
+}
+
+func loaded(snapshot trace.Document) (memory.State, error) {
+	o := document.Open(snapshot.Value)
+	state := memory.ReadSnapshot(o)
+	return state, o.Err()
+}
+
+// checkStateAfter recomputes what became of the memory: start snapshot and writes, or the start snapshot alone where nothing was
+// applied (CONTRACT P2(g), M4). Commits of other runs do not matter to it.
+func checkStateAfter(c *checker) {
+	record := c.t.Recording.Commit
+	if !record.Ok() {
+		c.tally(finding.NotApplicable, "no commit record")
+		return
+	}
+	stated := in(record, "/state_digest_after")
+	if !stated.field.Ok() {
+		return // V1 has said so
+	}
+	k := claim{path: stated.path, pointer: stated.pointer, stated: stated.field}
+	k.preimage, k.reason = c.stateAfter(record)
+	c.check(&k)
+}
+
+// stateAfter gives the state as a snapshot has it, or why there is none to compare with.
+func (c *checker) stateAfter(record trace.Document) (state []byte, reason string) {
+	if !c.t.Recording.Config.Field("/pipeline_version").Is(memory.DMPLv1.String()) {
+		return nil, "the writes of this pipeline version are not applied here"
+	}
+	after, err := loaded(c.t.Recording.Snapshot)
+	if err != nil {
+		return nil, "the snapshot cannot be loaded"
+	}
+	if record.Field("/buffer_state").Is("commit_applied") {
+		o := document.Open(record.Value)
+		writes := memory.ReadWrites(o, "writes")
+		if o.Err() != nil {
+			return nil, "the writes cannot be read"
+		}
+		if after, err = after.Apply(writes, nil); err != nil {
+			return nil, "the writes cannot be applied"
+		}
+	}
+	w := document.NewWriter(document.Style{})
+	w.Object("", func() { memory.WriteSnapshot(w, after) })
+	return w.Bytes(), ""
+}
