@@ -2,7 +2,6 @@ package canon
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -65,11 +64,12 @@ func (v Value) Get(name string) (Value, bool) {
 	if !ascii(name) {
 		name = string(NFC([]byte(name)))
 	}
-	i := slices.IndexFunc(v.members, func(m Member) bool { return m.Name == name })
-	if i < 0 {
-		return Value{}, false
+	for i := range v.members { // in place: a Member is large to copy
+		if v.members[i].Name == name {
+			return v.members[i].Value, true
+		}
 	}
-	return v.members[i].Value, true
+	return Value{}, false
 }
 
 // ascii tells that NFC leaves a text alone.
@@ -90,15 +90,16 @@ func (v Value) At(pointer string) (Value, bool) {
 	if pointer[0] != '/' {
 		return Value{}, false
 	}
-	for token := range strings.SplitSeq(pointer[1:], "/") {
+	for rest, more := pointer[1:], true; more; {
+		var token string
+		token, rest, more = strings.Cut(rest, "/")
 		if strings.IndexByte(token, '~') >= 0 {
 			token = pointerUnescape.Replace(token)
 		}
-		next, ok := v.step(token)
-		if !ok {
+		var ok bool
+		if v, ok = v.step(token); !ok {
 			return Value{}, false
 		}
-		v = next
 	}
 	return v, true
 }

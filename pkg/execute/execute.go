@@ -184,3 +184,14 @@ func below(pointer string, err error) error {
 	}
 	return err
 }
+
+// StartDigest gives the digest of the state that a run starts from (P2 g). The error is an *Error.
+func StartDigest(r *trace.Recording) (canon.Sum, error) {
+	o := document.Open(r.Snapshot.Value)
+	state := memory.ReadSnapshot(o)
+	if err := o.Err(); err != nil {
+		return canon.Sum{}, fault(r.Snapshot, err)
+	}
+	sum, err := state.Digest()
+	return sum, fault(r.Snapshot, err)
+}

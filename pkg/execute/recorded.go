@@ -92,10 +92,10 @@ func (s *Recorded) Call(c Call) (CallResult, error) {
 	return r, nil
 }
 
-// Refusal gives why a store refused a recorded commit; empty where it did not (M3). What the commit policy and the writes
-// themselves decide is computed, what a store says is not.
+// Refusal gives why a store refused a recorded commit; empty where it did not (M3). What the commit policy decides is computed;
+// what a store says is not, which has seen other commits (M4).
 func Refusal(commit trace.Document) memory.AbortReason {
-	for _, reason := range []memory.AbortReason{memory.StorageApplyFailed, memory.PayloadMismatch} {
+	for _, reason := range []memory.AbortReason{memory.ValidationFailed, memory.StorageApplyFailed, memory.PayloadMismatch} {
 		if commit.Field("/reason_code").Is(string(reason)) {
 			return reason
 		}

@@ -100,7 +100,7 @@ func (s sink) Line(file string, text []byte) error { return s.recorder.writer.Li
 // documents (R7). The error is an *execute.Error for a document that is malformed, or the source's or the disk's: the recording
 // cannot go on after it.
 func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*execute.Turn, error) {
-	doc, err := read("run.turn.v1", turn)
+	doc, err := Read("run.turn.v1", turn)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*e
 	}
 	found := make([]trace.Document, len(candidates))
 	for i, c := range candidates {
-		if found[i], err = read("run.candidates.v1", c); err != nil {
+		if found[i], err = Read("run.candidates.v1", c); err != nil {
 			return nil, err
 		}
 		if n, _ := found[i].Int("turn"); n != r.turns {
@@ -166,7 +166,7 @@ func (d Documents) read() (*trace.Recording, error) {
 	}{
 		{"memory.snapshot.v1", d.Snapshot, &r.Snapshot}, {"pipeline.config.v1", d.Config, &r.Config}, {"run.profiles.v1", d.Profiles, &r.ProfileSet},
 	} {
-		if *doc.to, err = read(doc.schema, doc.text); err != nil {
+		if *doc.to, err = Read(doc.schema, doc.text); err != nil {
 			return nil, err
 		}
 	}
@@ -175,18 +175,26 @@ func (d Documents) read() (*trace.Recording, error) {
 		return nil, unreadable(d.Policies, err)
 	}
 	r.Policies = trace.Document{Path: d.Policies.Path, Value: value}
-	list, _ := r.ProfileSet.Value.Get("tool_profiles")
-	for _, e := range list.Elements() {
-		p, _, err := shape.ReadProfile(d.Profiles.Path, e.Raw())
-		if err != nil {
-			return nil, unreadable(d.Profiles, err)
-		}
-		r.Profiles = append(r.Profiles, *p)
-	}
-	return r, nil
+	r.Profiles, err = Profiles(r.ProfileSet)
+	return r, err
 }
 
-func read(schema string, t Text) (trace.Document, error) {
+// Profiles gives the tool profiles of a profiles.json that Read has given.
+func Profiles(set trace.Document) (trace.Profiles, error) {
+	var profiles trace.Profiles
+	list, _ := set.Value.Get("tool_profiles")
+	for _, e := range list.Elements() {
+		p, _, err := shape.ReadProfile(set.Path, e.Raw())
+		if err != nil {
+			return nil, unreadable(Text{Path: set.Path}, err)
+		}
+		profiles = append(profiles, *p)
+	}
+	return profiles, nil
+}
+
+// Read holds a document to its schema, by the name that the formats of a run have it under. The error is an *execute.Error.
+func Read(schema string, t Text) (trace.Document, error) {
 	doc, findings, err := shape.Document(schema, t.Path, "", t.JSON)
 	if err != nil {
 		return doc, unreadable(t, err)
