@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (r *reader) join(folder string, before []byte) joined {
 				j.text = append(j.text, ',')
 			}
 			start := len(j.text)
-			j.text = append(j.text, data[s.Start:s.End]...)
+			j.text = append(j.text, bytes.Trim(data[s.Start:s.End], " \t\r")...)
 			j.lines = append(j.lines, partLine{path: r.path(name), number: i, start: start, end: len(j.text)})
 		}
 	}

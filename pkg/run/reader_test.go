@@ -218,3 +218,19 @@ func TestFaultsOfManyLinesAreBounded(t *testing.T) {
 		t.Errorf("a line over the limit: %v", err)
 	}
 }
+
+// C1: white space around a document of a line is none of the document's.
+func TestLinesMayEndAsTheirWriterEndsThem(t *testing.T) {
+	dir := runtest.Write(t, filepath.Join(t.TempDir(), "run"), everything)
+	want := len(open(t, dir).Trace.Events)
+	for _, name := range []string{"trace/0000.jsonl", "retrieval/0000.jsonl", run.TurnsFile} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtest.Put(t, dir, name, bytes.ReplaceAll(text, []byte("\n"), []byte(" \r\n")))
+	}
+	if got := open(t, dir); len(got.Trace.Events) != want || len(got.Shape) > 0 {
+		t.Errorf("%d events, %+v", len(got.Trace.Events), got.Shape)
+	}
+}
