@@ -72,6 +72,7 @@ func (a *App) commands() []*cobra.Command {
 		a.diffCommand(),
 		a.replayCommand(),
 		a.runsCommand(),
+		a.storeCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
 		a.stepCommand(),

@@ -32,7 +32,7 @@ type Entry struct {
 }
 
 var entries = slices.Concat(
-	evidenceEntries, streamEntries, runEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries, replayEntries,
+	evidenceEntries, streamEntries, runEntries, storeEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries, replayEntries,
 )
 
 // Entries gives the whole table in the order of its layers.
