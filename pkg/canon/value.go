@@ -40,14 +40,20 @@ func (v Value) Kind() Kind {
 // Text gives the text of a string, its escapes resolved; false for another kind. A surrogate that stands alone, which
 // only dbl and py-sorted read, is the three bytes that UTF-8 would give its code point.
 func (v Value) Text() (string, bool) {
-	if v.Kind() != String {
-		return "", false
+	text, ok := v.TextBytes()
+	return string(text), ok
+}
+
+// TextBytes is Text as bytes, which are a part of the document where the string has no escape: they must not be changed.
+func (v Value) TextBytes() ([]byte, bool) {
+	if len(v.raw) == 0 || v.raw[0] != '"' {
+		return nil, false
 	}
 	inner := v.raw[1 : len(v.raw)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner), true
+		return inner, true
 	}
-	return string(unescape(nil, inner)), true
+	return unescape(nil, inner), true
 }
 
 // Raw gives the value's bytes in the document, without white space around them.

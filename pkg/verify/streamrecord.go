@@ -1,9 +1,7 @@
 package verify
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -12,7 +10,7 @@ import (
 
 // stated is a digest as an artifact states it, in as few bytes as will do: streams have very many.
 type stated struct {
-	sum  [sha256.Size]byte
+	sum  canon.Sum
 	form statedForm
 }
 
@@ -75,7 +73,7 @@ type normativeKey struct {
 	digest stated
 }
 
-const chunk = 1 << 14 // rows; a slice that grew would be there twice while it grows
+const chunk = 1 << 10 // rows; a slice that grew would be there twice while it grows
 
 // record is what is kept of the events so far.
 type record struct {
@@ -165,13 +163,9 @@ const digestPrefix = "sha256:"
 
 // stated keeps a digest that is written as text.
 func (r *record) stated(text string) stated {
-	var d stated
-	digits, ok := strings.CutPrefix(text, digestPrefix)
-	if ok && len(digits) == hex.EncodedLen(len(d.sum)) {
-		if n, err := hex.Decode(d.sum[:], []byte(digits)); err == nil && n == len(d.sum) && hex.EncodeToString(d.sum[:]) == digits {
-			d.form = prefixed
-			return d
-		}
+	d, ok := prefixedSum(text)
+	if ok {
+		return d
 	}
 	d = stated{form: otherText}
 	binary.LittleEndian.PutUint32(d.sum[:], uint32(r.id(text)))
@@ -180,27 +174,59 @@ func (r *record) stated(text string) stated {
 
 // statedIn keeps a digest that stands in a payload.
 func (r *record) statedIn(v canon.Value) stated {
-	if v.Kind() == canon.Invalid || v.Kind() == canon.Null {
+	if nothing(v) {
 		return stated{}
 	}
-	if text, ok := v.Text(); ok {
-		return r.stated(text)
+	text, ok := v.TextBytes()
+	if !ok {
+		return stated{form: otherValue}
 	}
-	return stated{form: otherValue}
+	if d, ok := prefixedSum(text); ok {
+		return d
+	}
+	return r.stated(string(text))
+}
+
+// prefixedSum reads a digest of the form prefixed.
+func prefixedSum[T string | []byte](text T) (d stated, ok bool) {
+	if len(text) != len(digestPrefix)+2*len(d.sum) || string(text[:len(digestPrefix)]) != digestPrefix {
+		return stated{}, false
+	}
+	for i := range d.sum {
+		at := len(digestPrefix) + 2*i
+		high, low := lowerHex(text[at]), lowerHex(text[at+1])
+		if high|low > 0xF {
+			return stated{}, false
+		}
+		d.sum[i] = high<<4 | low
+	}
+	d.form = prefixed
+	return d, true
+}
+
+// lowerHex gives what a lowercase hex digit counts, and more than 15 for any other byte.
+func lowerHex(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10
+	}
+	return 0xFF
 }
 
 // spell gives a stated digest as it was written; "" for none.
 func (r *record) spell(d stated) string {
 	switch d.form {
 	case prefixed:
-		return digestPrefix + hex.EncodeToString(d.sum[:])
+		return canon.PrefixedHex.Spell(d.sum)
 	case otherText:
 		return r.text(int32(binary.LittleEndian.Uint32(d.sum[:])))
 	}
 	return ""
 }
 
-func computed(d thread.Digest) stated { return stated{sum: [sha256.Size]byte(d.Sum), form: prefixed} }
+func computed(d thread.Digest) stated { return stated{sum: d.Sum, form: prefixed} }
 
 // remember keeps what later events refer to of the event at work.
 func (s *Stream) remember() {
