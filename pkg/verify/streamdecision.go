@@ -106,7 +106,7 @@ const noConfig = "no context configuration was given (--context-config)"
 // X6: every resolved reference is an event of the thread as it stands, before the decision.
 func checkReferences(s *Stream) {
 	cross := s.ruleNamed("cross_thread")
-	threadID := s.memory.id(s.at.ThreadID)
+	threadID := s.at.key.thread
 	for i, ref := range s.member("/context_spec/retrieval/resolved_refs").Elements() {
 		pointer := "/payload/context_spec/retrieval/resolved_refs/" + string(numberValue(i))
 		value, _ := ref.Get("event_index")
@@ -148,7 +148,7 @@ func (s *Stream) refersTo(pointer string, ref canon.Value, event *row) {
 
 // X2, X6: every normative input is an earlier INTENT of the thread.
 func checkNormative(s *Stream) {
-	threadID := s.memory.id(s.at.ThreadID)
+	threadID := s.at.key.thread
 	for i, v := range s.member("/assembled_context/normative_input_digests").Elements() {
 		if _, ok := s.memory.intents[normativeKey{threadID, s.memory.statedIn(v)}]; ok {
 			s.pass()
@@ -176,7 +176,7 @@ func checkIntentLink(s *Stream) {
 		s.fail(pointer, nil, clone(v.Raw()), "intent_index is no index")
 		return
 	}
-	event, key := s.memory.atIndex(int(index)), s.memory.key(s.at.Event)
+	event, key := s.memory.atIndex(int(index)), s.at.key
 	switch {
 	case event == nil:
 		s.missing(pointer, nil, clone(v.Raw()), "no earlier event has this index")

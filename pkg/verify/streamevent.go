@@ -19,7 +19,7 @@ func checkEventDigest(s *Stream) {
 		s.as("canon_len", func() { s.skip("the event has no digest") })
 		return
 	}
-	if s.memory.stated(s.at.Digest) == computed(d) {
+	if s.at.digest == computed(d) {
 		s.pass()
 	} else {
 		s.fail("/digest", textValue(d.String()), textValue(s.at.Digest), "the stored digest is not the digest of the event")
@@ -50,17 +50,16 @@ func (s *Stream) traceDigest(err error) {
 
 // X6: each event names the one before it.
 func checkPrevious(s *Stream) {
-	before, neighbour := s.memory.stated(thread.ChainSeed), s.at.Index == 0
+	neighbour := s.at.Index == 0
 	if n := s.at.position; n > 0 {
-		r := s.memory.row(n - 1)
-		before, neighbour = r.digest, r.index+1 == s.at.Index
+		neighbour = s.memory.row(n-1).index+1 == s.at.Index
 	}
 	const detail = "prev_event_digest is not the digest of the event before"
-	if s.memory.stated(s.at.PrevEventDigest) == before {
+	want := s.before
+	if s.at.PrevEventDigest == want {
 		s.pass()
 		return
 	}
-	want := s.memory.spell(before)
 	if neighbour {
 		s.fail("/prev_event_digest", textValue(want), textValue(s.at.PrevEventDigest), detail)
 		return
@@ -79,7 +78,7 @@ func checkIndex(s *Stream) {
 
 // X6: an EXECUTION comes after a DECISION of the same turn.
 func checkOrder(s *Stream) {
-	key := s.memory.key(s.at.Event)
+	key := s.at.key
 	if _, ok := s.memory.decided[turnOnly{key.thread, key.turn}]; ok {
 		s.pass()
 		return

@@ -149,8 +149,7 @@ func (r *record) key(e thread.Event) turnKey {
 	return turnKey{r.id(e.ThreadID), r.id(e.TurnID), r.id(e.CorrelationID)}
 }
 
-func (r *record) turnOf(e thread.Event) *turn {
-	key := r.key(e)
+func (r *record) turnOf(key turnKey) *turn {
 	t := r.turns[key]
 	if t == nil {
 		t = &turn{intent: -1, decision: -1}
@@ -194,7 +193,7 @@ func prefixedSum[T string | []byte](text T) (d stated, ok bool) {
 	}
 	for i := range d.sum {
 		at := len(digestPrefix) + 2*i
-		high, low := lowerHex(text[at]), lowerHex(text[at+1])
+		high, low := lowerHex[text[at]], lowerHex[text[at+1]]
 		if high|low > 0xF {
 			return stated{}, false
 		}
@@ -204,16 +203,16 @@ func prefixedSum[T string | []byte](text T) (d stated, ok bool) {
 	return d, true
 }
 
-// lowerHex gives what a lowercase hex digit counts, and more than 15 for any other byte.
-func lowerHex(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10
+// lowerHex is what a lowercase hex digit counts, and more than 15 for any other byte.
+var lowerHex = func() (digits [256]byte) {
+	for c := range digits {
+		digits[c] = 0xFF
 	}
-	return 0xFF
-}
+	for n, c := range []byte("0123456789abcdef") {
+		digits[c] = byte(n)
+	}
+	return digits
+}()
 
 // spell gives a stated digest as it was written; "" for none.
 func (r *record) spell(d stated) string {
@@ -231,9 +230,9 @@ func computed(d thread.Digest) stated { return stated{sum: d.Sum, form: prefixed
 // remember keeps what later events refer to of the event at work.
 func (s *Stream) remember() {
 	e, r := &s.at, &s.memory
-	key := r.key(e.Event)
+	key := e.key
 	added := row{
-		index: e.Index, digest: r.stated(e.Digest), kind: rowKind(e.Kind),
+		index: e.Index, digest: e.digest, kind: rowKind(e.Kind),
 		thread: key.thread, turn: key.turn, correlation: key.correlation, intentType: r.id(e.IntentType),
 	}
 	position := int32(e.position)
