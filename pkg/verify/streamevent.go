@@ -52,7 +52,7 @@ func (s *Stream) traceDigest(err error) {
 func checkPrevious(s *Stream) {
 	neighbour := s.at.Index == 0
 	if n := s.at.position; n > 0 {
-		neighbour = s.memory.row(n-1).index+1 == s.at.Index
+		neighbour = int(s.memory.row(n-1).index)+1 == s.at.Index
 	}
 	const detail = "prev_event_digest is not the digest of the event before"
 	want := s.before

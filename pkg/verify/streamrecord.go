@@ -25,7 +25,7 @@ const (
 
 // row is what is kept of an event.
 type row struct {
-	index                                 int
+	index                                 int32
 	digest                                stated
 	kind                                  kindOfRow
 	thread, turn, correlation, intentType int32 // ids of texts
@@ -78,7 +78,8 @@ const chunk = 1 << 10 // rows; a slice that grew would be there twice while it g
 // record is what is kept of the events so far.
 type record struct {
 	rows    [][]row
-	moved   map[int]int32 // index to position, where they differ
+	moved   map[int]int32         // index to position, where they differ
+	others  map[int32]thread.Kind // by position, of otherRow
 	ids     map[string]int32
 	texts   []string
 	turns   map[turnKey]*turn
@@ -89,7 +90,7 @@ type record struct {
 
 func newRecord() record {
 	return record{
-		moved: map[int]int32{}, ids: map[string]int32{}, turns: map[turnKey]*turn{},
+		moved: map[int]int32{}, others: map[int32]thread.Kind{}, ids: map[string]int32{}, turns: map[turnKey]*turn{},
 		asked: map[turnOnly]int32{}, decided: map[turnOnly]struct{}{}, intents: map[normativeKey]struct{}{},
 	}
 }
@@ -107,8 +108,8 @@ func (r *record) count() int {
 func (r *record) row(position int) *row { return &r.rows[position/chunk][position%chunk] }
 
 func (r *record) append(added row) {
-	if n := r.count(); added.index != n {
-		r.moved[added.index] = int32(n)
+	if n := r.count(); int(added.index) != n {
+		r.moved[int(added.index)] = int32(n)
 	}
 	if last := len(r.rows) - 1; last < 0 || len(r.rows[last]) == chunk {
 		size := chunk
@@ -126,7 +127,7 @@ func (r *record) atIndex(index int) *row {
 	if position, ok := r.moved[index]; ok {
 		return r.row(int(position))
 	}
-	if index >= 0 && index < r.count() && r.row(index).index == index {
+	if index >= 0 && index < r.count() && int(r.row(index).index) == index {
 		return r.row(index)
 	}
 	return nil
@@ -232,7 +233,7 @@ func (s *Stream) remember() {
 	e, r := &s.at, &s.memory
 	key := e.key
 	added := row{
-		index: e.Index, digest: e.digest, kind: rowKind(e.Kind),
+		index: int32(e.Index), digest: e.digest, kind: rowKind(e.Kind),
 		thread: key.thread, turn: key.turn, correlation: key.correlation, intentType: r.id(e.IntentType),
 	}
 	position := int32(e.position)
@@ -251,5 +252,24 @@ func (s *Stream) remember() {
 			e.turn.proof = r.statedIn(s.member("/payload_digest"))
 		}
 	}
+	if added.kind == otherRow {
+		r.others[position] = thread.Kind(strings.Clone(string(e.Kind)))
+	}
 	r.append(added)
+}
+
+// Events gives, in stored order, what is kept of the events: index, kind, and the ids of the turn.
+func (s *Stream) Events(each func(thread.Event)) {
+	r := &s.memory
+	for position := range r.count() {
+		of := r.row(position)
+		e := thread.Event{
+			Index: int(of.index), Kind: rowKinds[of.kind],
+			ThreadID: r.text(of.thread), TurnID: r.text(of.turn), CorrelationID: r.text(of.correlation),
+		}
+		if of.kind == otherRow {
+			e.Kind = r.others[int32(position)]
+		}
+		each(e)
+	}
 }
