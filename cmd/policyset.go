@@ -19,11 +19,11 @@ func readPolicies(path string) (*memory.PolicySet, error) {
 		return nil, err
 	}
 	set, err := memory.ReadPolicySet(f.Data, memory.NoHook)
-	return set, located(path, notPolicies(err))
+	return set, located(path, badDocument(err))
 }
 
-// notPolicies gives an error of reading a policy set the form that every bad document has.
-func notPolicies(err error) error {
+// badDocument gives a complaint about a member the form that every bad document has.
+func badDocument(err error) error {
 	var wrong *document.Error
 	if errors.As(err, &wrong) {
 		return &canon.Error{Code: string(finding.ShapeValue), Offset: -1, Pointer: wrong.Pointer, Detail: wrong.Detail}
@@ -45,7 +45,7 @@ strictly first: a member, rule or hook that is not known is an error, never a pa
 			return a.documents(fileOf(args), o, func(dst, document []byte) ([]byte, error) {
 				set, err := memory.ReadPolicySet(document, memory.NoHook)
 				if err != nil {
-					return dst, notPolicies(err)
+					return dst, badDocument(err)
 				}
 				dst = append(dst, set.ID...)
 				if !o.jsonl {

@@ -95,7 +95,7 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	var verified verify.Chains
 	for i := range replayed {
 		results = append(results, replayed[i].result)
-		if replayed[i].trace != nil {
+		if replayed[i].trace != nil && !slices.Contains(args, replayed[i].dir) { // a link that is named stands alone
 			chains.Add(replayed[i].trace, replayed[i].made)
 			verified.Add(replayed[i].trace)
 		}

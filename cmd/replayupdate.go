@@ -66,7 +66,7 @@ func rerecorded(r replayedRun, given *tree) (*inputs, record.Settings, error) {
 	for _, v := range list {
 		*v.Of(&documents) = v.Document
 	}
-	text := func(d trace.Document) record.Text { return record.Text{Path: d.Path, JSON: d.Value.Raw()} }
+	text := func(d trace.Document) record.Text { return record.Text{Path: d.Path, At: d.At, JSON: d.Value.Raw()} }
 	in := &inputs{
 		documents: record.Documents{
 			Snapshot: text(documents.Snapshot), Config: text(documents.Config), Policies: text(documents.Policies), Profiles: text(documents.ProfileSet),

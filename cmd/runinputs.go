@@ -135,7 +135,7 @@ func (a *App) runLines(o *runOptions, name string, required bool) ([]record.Text
 	var lines []record.Text
 	for line := range bytes.SplitSeq(bytes.TrimSuffix(f.Data, []byte("\n")), []byte("\n")) {
 		if len(f.Data) > 0 {
-			lines = append(lines, record.Text{Path: path, JSON: line})
+			lines = append(lines, record.Text{Path: path, At: trace.LinePointer(len(lines)), JSON: line})
 		}
 	}
 	return lines, nil
@@ -195,7 +195,7 @@ func (in *inputs) candidatesOf(turn int) []record.Text {
 	var list []record.Text
 	for _, d := range in.recording.Candidates {
 		if n, ok := d.Int("turn"); ok && n == turn {
-			list = append(list, record.Text{Path: d.Path, JSON: d.Value.Raw()})
+			list = append(list, record.Text{Path: d.Path, At: d.At, JSON: d.Value.Raw()})
 		}
 	}
 	return list
@@ -240,7 +240,7 @@ func (in *inputs) link(turn int) (*inputs, error) {
 	if err != nil {
 		return nil, &execute.Error{Path: in.turns[turn].Path, Pointer: trace.LinePointer(turn), Detail: err.Error()}
 	}
-	one.turns = []record.Text{{Path: in.turns[turn].Path, JSON: text}}
+	one.turns = []record.Text{{Path: in.turns[turn].Path, At: in.turns[turn].At, JSON: text}}
 	one.recording = &trace.Recording{}
 	for _, lines := range []struct{ from, to *[]trace.Document }{
 		{&in.recording.Outputs, &one.recording.Outputs},

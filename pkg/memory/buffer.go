@@ -84,6 +84,7 @@ const (
 	CodeUnknownSnapshot     = "unknown_snapshot"
 	CodeRunID               = "invalid_run_id"
 	CodeTooLarge            = "too_large"
+	CodeNotAllowed          = "not_allowed"
 )
 
 // refusals are the codes for operations where the table has no row.

@@ -121,7 +121,10 @@ func (c *LedgerChain) Follow(number int64, digest string, row []byte) error {
 	if err != nil {
 		return faultAt(number, "is damaged: %v", err)
 	}
-	if stated.Number != c.Rows+1 || number != stated.Number {
+	if number != stated.Number {
+		return faultAt(number, "says that it is row %d: a row was removed, added or moved", stated.Number)
+	}
+	if number != c.Rows+1 {
 		return faultAt(number, "stands where row %d is due: a row was removed, added or moved", c.Rows+1)
 	}
 	if stated.Previous != c.Digest {

@@ -16,7 +16,7 @@ type Kept struct {
 // a snapshot was the newest for the last time. The newest snapshot and what it shares stay, as does all from the start
 // snapshot of an unfinished run on. What is kept for a reason is named; a dry run forgets nothing.
 func (s *Store) Collect(ctx context.Context, days int64, dry bool) (kept []Kept, forgotten int64, err error) {
-	days = max(days, LeastDays)
+	days = min(max(days, LeastDays), 100*366)
 	err = s.backend.Update(ctx, func(tx Tx) error {
 		about, err := aboutOf(tx)
 		if err != nil {

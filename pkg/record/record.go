@@ -33,6 +33,7 @@ type Settings struct {
 // Text is a JSON document and where it comes from, for errors.
 type Text struct {
 	Path string
+	At   string // pointer of the document in its file: "" for the file itself, "/3" for the fourth line
 	JSON []byte
 }
 
@@ -105,7 +106,7 @@ func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*e
 		return nil, err
 	}
 	if n, _ := doc.Int("turn"); n != r.turns {
-		return nil, &execute.Error{Path: turn.Path, Pointer: "/turn", Detail: fmt.Sprintf("expected turn %d, which is next", r.turns)}
+		return nil, &execute.Error{Path: turn.Path, Pointer: turn.At + "/turn", Detail: fmt.Sprintf("expected turn %d, which is next", r.turns)}
 	}
 	found := make([]trace.Document, len(candidates))
 	for i, c := range candidates {
@@ -113,7 +114,7 @@ func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*e
 			return nil, err
 		}
 		if n, _ := found[i].Int("turn"); n != r.turns {
-			return nil, &execute.Error{Path: c.Path, Pointer: "/turn", Detail: fmt.Sprintf("expected turn %d", r.turns)}
+			return nil, &execute.Error{Path: c.Path, Pointer: c.At + "/turn", Detail: fmt.Sprintf("expected turn %d", r.turns)}
 		}
 	}
 	answers, err := execute.ReadCandidates(found)
@@ -195,7 +196,7 @@ func Profiles(set trace.Document) (trace.Profiles, error) {
 
 // Read holds a document to its schema, by the name that the formats of a run have it under. The error is an *execute.Error.
 func Read(schema string, t Text) (trace.Document, error) {
-	doc, findings, err := shape.Document(schema, t.Path, "", t.JSON)
+	doc, findings, err := shape.Document(schema, t.Path, t.At, t.JSON)
 	if err != nil {
 		return doc, unreadable(t, err)
 	}
@@ -208,7 +209,7 @@ func Read(schema string, t Text) (trace.Document, error) {
 func unreadable(t Text, err error) error {
 	var bad *canon.Error
 	if errors.As(err, &bad) {
-		return &execute.Error{Path: t.Path, Pointer: bad.Pointer, Detail: bad.Detail}
+		return &execute.Error{Path: t.Path, Pointer: t.At + bad.Pointer, Detail: bad.Detail}
 	}
 	return &execute.Error{Path: t.Path, Detail: err.Error()}
 }

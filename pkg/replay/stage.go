@@ -94,15 +94,22 @@ func (r *replayed) cascade(fs []finding.Finding) {
 		if r.momentOf(f).compare(begins) > 0 {
 			f.Class = finding.Cascade
 		}
-		if at, there := changed[turn]; there && f.EventIndex >= at && f.Code != finding.ReplayPromptChanged && f.Class == finding.Cascade {
+		if at, there := changed[turn]; there && f.EventIndex >= at && f.Class == finding.Cascade {
 			f.Detail += unseen
 		}
 	}
+	lowest := -1
 	for _, turn := range slices.Sorted(maps.Keys(first)) {
 		f := &fs[first[turn]]
+		if lowest < 0 || r.momentOf(f).compare(r.momentOf(&fs[lowest])) < 0 {
+			lowest = first[turn]
+		}
 		if s := r.momentOf(f).stage; s < len(stagesOf) {
 			f.Hint = fmt.Sprintf("The first stage of turn %d that differs is %s. It reads %s.", turn, stagesOf[s].name, stagesOf[s].reads)
 		}
+	}
+	if lowest >= 0 { // the first of all follows from nothing
+		fs[lowest].Class = finding.Independent
 	}
 }
 
@@ -136,6 +143,9 @@ func eventAt(t *trace.Trace, index int) (*trace.Event, bool) {
 
 func (r *replayed) momentOf(f *finding.Finding) moment {
 	m := moment{event: f.EventIndex, stage: len(stagesOf)}
+	if f.Code == finding.EquivEventCount {
+		return m // what happened at the index says more
+	}
 	for i, s := range stagesOf {
 		if slices.Contains(s.codes, f.Code) {
 			m.stage = i
