@@ -73,6 +73,7 @@ func (a *App) commands() []*cobra.Command {
 		a.runCommand(),
 		a.replayCommand(),
 		a.runsCommand(),
+		a.storeCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
 		a.stepCommand(),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -96,12 +95,10 @@ func (a *App) record(o *runOptions) error {
 	}
 	id := o.runID
 	if id == "" {
-		if id, err = randomID(); err != nil {
-			return err
-		}
+		id = randomID()
 	}
 	settings := record.Settings{
-		RunID: id, WorkflowID: o.workflow, Visibility: o.visibility.value, Lane: in.lane, Created: ticksOf(a.Now()),
+		RunID: id, WorkflowID: o.workflow, Visibility: o.visibility.value, Lane: in.lane, Created: ticks(a.Now()),
 		ModelConfig: in.model, KeepPrompts: o.keepPrompts, Refusal: in.refusal,
 	}
 	if o.chain {
@@ -209,18 +206,10 @@ func executionProblem(err error) error {
 	return err
 }
 
-// ticksOf gives a time in ticks of 100 ns since year 1 (P4).
-func ticksOf(t time.Time) int64 {
-	const epoch = 621355968000000000 // of 1970
-	return epoch + t.UnixNano()/100
-}
-
 // randomID makes a run id: a UUID of version 4, lower case (P2 h).
-func randomID() (string, error) {
+func randomID() string {
 	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return "", err
-	}
+	_, _ = rand.Read(b[:]) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

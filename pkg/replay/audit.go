@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,10 +69,7 @@ func byNPC(records []audit.Record) [][]*audit.Record {
 	}
 	for _, turns := range all {
 		slices.SortStableFunc(turns, func(a, b *audit.Record) int {
-			if a.InteractionCount != b.InteractionCount {
-				return int(min(max(a.InteractionCount-b.InteractionCount, -1), 1))
-			}
-			return audit.CompareCapture(a, b)
+			return cmp.Or(cmp.Compare(a.InteractionCount, b.InteractionCount), audit.CompareCapture(a, b))
 		})
 	}
 	return all

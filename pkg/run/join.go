@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (r *reader) join(folder string, before []byte) joined {
 				j.text = append(j.text, ',')
 			}
 			start := len(j.text)
-			j.text = append(j.text, data[s.Start:s.End]...)
+			j.text = append(j.text, bytes.Trim(data[s.Start:s.End], " \t\r")...)
 			j.lines = append(j.lines, partLine{path: r.path(name), number: i, start: start, end: len(j.text)})
 		}
 	}
@@ -101,7 +102,8 @@ func (r *reader) events() error {
 		return problem(path, 0, "", err)
 	}
 	t.Recording = r.recording
-	r.run.Trace, r.run.Shape = t, append(r.run.Shape, findings...)
+	r.run.Trace = t
+	r.note(findings)
 	for i := range t.Events {
 		if !joint.holds(i, t.Events[i].Field) {
 			return oneDocument(&joint, path)
@@ -137,7 +139,8 @@ func (r *reader) rows() error {
 			return oneDocument(&joint, path)
 		}
 	}
-	r.run.Trace.Retrieval, r.run.Shape = retrieval, append(r.run.Shape, findings...)
+	r.run.Trace.Retrieval = retrieval
+	r.note(findings)
 	return nil
 }
 

@@ -18,6 +18,7 @@ var runRules = []rule{
 	{id: "V2.recorded", run: checkRecorded},
 	{id: "V2.agreement", run: checkAgreement},
 	{id: "V2.snapshot", run: checkSnapshot},
+	{id: "V2.read", run: checkRead},
 	{id: "V5.files", run: checkFiles},
 	{id: "V5.pinned", run: checkPinned},
 	{id: "V5.policy_set_id", run: checkPolicySet},

@@ -177,7 +177,7 @@ func (c *checker) coverage() { requireCoverage(&c.result, &c.cover, c.o.Coverage
 // requireCoverage holds the claims of an artifact at path to the least percentage that must be checked; 0 asks for none
 // (CONTRACT V5).
 func requireCoverage(r *finding.Result, cover *finding.Coverage, least int, path string) {
-	r.Coverage = cover
+	r.Coverage = &finding.Coverage{Checked: cover.Checked, Claims: cover.Claims} // not a part of what holds the artifact
 	if least == 0 {
 		return
 	}
