@@ -69,6 +69,9 @@ func TestEveryCodeIsProduced(t *testing.T) {
 		p.Run(r.args)
 		codes.message(strings.Join(r.args, " "), p.errs.String())
 	}
+	for _, e := range recordedEdits(t) {
+		codes.report(t, "native/edits.json: "+e.What, reportOf(t, invocation{e.What, e.write(t)}, "json"))
+	}
 	for _, e := range finding.Entries() {
 		if codes[e.Code] == "" {
 			t.Errorf("nothing produces %s (%s)", e.Code, e.Rule)

@@ -135,13 +135,14 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		return []finding.Result{result}, err
 	}
 	leftStreams, rightStreams := a.streamsIn(leftTree, o), a.streamsIn(rightTree, o)
+	leftAudits, rightAudits := a.auditsIn(leftTree, o), a.auditsIn(rightTree, o)
 	var results []finding.Result
 	for _, side := range []struct {
-		root    string
-		tree    *dialect.Tree
-		streams []string
-	}{{left, leftTree, leftStreams}, {right, rightTree, rightStreams}} {
-		if len(side.tree.Entries)+len(side.streams) == 0 {
+		root            string
+		tree            *dialect.Tree
+		streams, audits []string
+	}{{left, leftTree, leftStreams, leftAudits}, {right, rightTree, rightStreams, rightAudits}} {
+		if len(side.tree.Entries)+len(side.streams)+len(side.audits) == 0 {
 			results = append(results, empty(side.root, true, side.tree.Skipped...))
 		}
 	}
@@ -149,8 +150,9 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		return results, nil
 	}
 	turns := turnsOf(leftTree, rightTree)
-	pairs := pairedStreams(left, right, leftStreams, rightStreams)
-	step, done := a.progress(len(turns)+len(pairs), "diff")
+	pairs := pairedByPlace(left, right, leftStreams, rightStreams)
+	audits := pairedByPlace(left, right, leftAudits, rightAudits)
+	step, done := a.progress(len(turns)+len(pairs)+len(audits), "diff")
 	defer done()
 	for _, turn := range turns {
 		result, err := a.diffTurn(turn, left, right, o, settings)
@@ -162,6 +164,14 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 	}
 	for _, pair := range pairs {
 		result, err := a.diffStreamPair(pair, left, right, o)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+		step()
+	}
+	for _, pair := range audits {
+		result, err := a.diffAuditPair(pair, left, right, o)
 		if err != nil {
 			return nil, err
 		}

@@ -54,11 +54,12 @@ func (a *App) isTrace(path string, o *diffOptions) bool {
 // diffStreams compares two event streams (CONTRACT X8).
 func (a *App) diffStreams(left, right string, o *diffOptions) (finding.Result, error) {
 	name := a.nameOf(left, right)
-	leftSide, leftStream, errLeft := a.readStream(left, o)
+	bound := a.boundedHeap(func() {}) // of both: the left side is kept while the right one is read
+	leftSide, leftStream, errLeft := a.readStream(left, o, bound)
 	if errLeft == nil {
 		defer leftStream.Close()
 	}
-	rightSide, rightStream, errRight := a.readStream(right, o)
+	rightSide, rightStream, errRight := a.readStream(right, o, bound)
 	if errRight == nil {
 		defer rightStream.Close()
 	}
@@ -82,21 +83,21 @@ func (a *App) streamsIn(tree *dialect.Tree, o *diffOptions) []string {
 	return a.takeStreams(tree, &o.artifactOptions)
 }
 
-// placedStreams is a place that both folders can have, with the stream of each; "" where there is none.
-type placedStreams struct{ place, left, right string }
+// placedPair is a place that both folders can have, with the file of each; "" where there is none.
+type placedPair struct{ place, left, right string }
 
-// pairedStreams pairs the streams of two folders by their places below the roots.
-func pairedStreams(leftRoot, rightRoot string, left, right []string) []placedStreams {
-	pairs := map[string]placedStreams{}
+// pairedByPlace pairs files of two folders by their places below the roots.
+func pairedByPlace(leftRoot, rightRoot string, left, right []string) []placedPair {
+	pairs := map[string]placedPair{}
 	for _, path := range left {
 		place := placeBelow(leftRoot, path)
-		pairs[place] = placedStreams{place: place, left: path}
+		pairs[place] = placedPair{place: place, left: path}
 	}
 	for _, path := range right {
 		place := placeBelow(rightRoot, path)
-		pairs[place] = placedStreams{place, pairs[place].left, path}
+		pairs[place] = placedPair{place, pairs[place].left, path}
 	}
-	var sorted []placedStreams
+	var sorted []placedPair
 	for _, place := range slices.Sorted(maps.Keys(pairs)) {
 		sorted = append(sorted, pairs[place])
 	}
@@ -113,7 +114,7 @@ func placeBelow(root, path string) string {
 }
 
 // diffStreamPair compares the streams at one place of two folders.
-func (a *App) diffStreamPair(p placedStreams, left, right string, o *diffOptions) (finding.Result, error) {
+func (a *App) diffStreamPair(p placedPair, left, right string, o *diffOptions) (finding.Result, error) {
 	switch {
 	case p.right == "":
 		return missing(finding.StreamDiffMissing, p.place, p.left, right, "the right folder has no such stream"), nil
@@ -125,17 +126,16 @@ func (a *App) diffStreamPair(p placedStreams, left, right string, o *diffOptions
 	return result, err
 }
 
-// readStream reads a stream, keeps what a comparison needs of its events, and verifies it on the way: a side that is not
+// readStream reads a stream and verifies it on the way, and keeps what a comparison needs of its events: a side that is not
 // what it claims to be proves nothing (CONTRACT E1). No configuration is given, so no context is assembled again. The
 // caller closes the stream.
-func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgateway.Stream, error) {
+func (a *App) readStream(path string, o *diffOptions, bound func()) (*equiv.Stream, *dblgateway.Stream, error) {
 	step, done := a.progressOfEvents("diff")
 	defer done()
-	step = a.boundedHeap(step)
 	side, check := &equiv.Stream{Path: path}, verify.NewStream(verify.StreamOptions{Path: path})
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
 	stream, err := dblgateway.Read(path, more, func(e thread.Event) error {
-		side.Add(e)
+		bound()
 		check.Add(e)
 		step()
 		return nil
@@ -148,6 +148,7 @@ func (a *App) readStream(path string, o *diffOptions) (*equiv.Stream, *dblgatewa
 		stream.Close()
 		return nil, nil, err
 	}
+	check.Events(side.Add) // now that verify has let go of the rest
 	side.Payload, side.Findings, side.Partial = stream.Payload, result.Findings, stream.Reason
 	return side, stream, nil
 }

@@ -81,7 +81,7 @@ var (
 		{"another run id", "base", run.ManifestFile, `"run-1"`, `"run-9"`, "run.disagrees"},
 		{"a turn out of order", "base", run.TurnsFile, `"turn":0`, `"turn":3`, "run.line_order"},
 		{"a lost output", "fallback", "trace/0000.jsonl", `{"attempt":0,"parse_digest"`, `{"attempt":4,"parse_digest"`, "run.unlinked"},
-		{"a number twice", "base", run.SnapshotFile, `"sequence_number":2`, `"sequence_number":1`, "run.sequence"},
+		{"a number twice", "base", run.SnapshotFile, `"sequence_number":2`, `"sequence_number":1`, "run.snapshot"},
 		{"an event that nobody knows", "base", "trace/0000.jsonl", `"prompt_ready"`, `"prompt_made"`, "run.event_unknown"},
 		{"an event out of order", "base", "trace/0000.jsonl", `"decision_type":"retry"`, `"decision_type":"passed"`, "run.event_order"},
 		{"a stage without its digest", "base", "trace/0000.jsonl", `"gate_digest"`, `"gate"`, "run.stage_missing"},
@@ -122,6 +122,7 @@ func madeRuns(t *testing.T) map[string]invocation {
 	all["run.file_missing"] = invocation{"a file that is gone", []string{"verify", missing}}
 	extra := runtest.Copy(t, filepath.Join(fixtures, "runs-native", "base"), filepath.Join(t.TempDir(), "run"))
 	runtest.Put(t, extra, "notes.txt", []byte("?"))
+	all["replay.chain_broken"] = invocation{"a chain with another start", []string{"replay", brokenChain(t)}}
 	all["run.file_extra"] = invocation{"a file that nobody listed", []string{"verify", extra}}
 	return all
 }

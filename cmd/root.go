@@ -70,6 +70,7 @@ func (a *App) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.verifyCommand(),
 		a.diffCommand(),
+		a.runCommand(),
 		a.replayCommand(),
 		a.runsCommand(),
 		a.storeCommand(),

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -172,12 +171,4 @@ func (a *App) storeInit(ctx context.Context, o storeOptions) (err error) {
 		w.Text("store_id", about.StoreID)
 		w.Bool("created", created)
 	}, "store %s %s", about.StoreID, word)
-}
-
-// randomID gives a random UUID (CONTRACT P2 h).
-func randomID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -84,7 +84,8 @@ def payloads(turn, thread_id, before, intent_index):
         "policy": {"policy_id": "bench", "policy_version": "1", "policy_config_digest": None}, "assembly_digest": digest,
         "context_digest": digest, "result": "ALLOW", "reasons": [{"code": "rule.ok"}], "transforms": [], "intent_index": intent_index,
     }
-    decision = {**covered, "context_spec": spec, "assembled_context": assembled}
+    boundary = {"boundary_version": "1", "context_config_digest": "sha256:" + sha256(CONFIG)}
+    decision = {**covered, "context_spec": spec, "assembled_context": assembled, "boundary": boundary}
     yield "DECISION", "policy", decision, {**dict.fromkeys(DECISION_FIELDS), **covered}
     proof = {"proof_type": "bench", "note": message}
     yield "PROOF", "gateway", proof, proof

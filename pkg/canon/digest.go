@@ -14,7 +14,11 @@ import (
 type Sum [sha256.Size]byte
 
 // Hex gives the digest as 64 lowercase hex digits (C9).
-func (s Sum) Hex() string { return hex.EncodeToString(s[:]) }
+func (s Sum) Hex() string {
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], s[:])
+	return string(text[:])
+}
 
 // Digest gives the SHA-256 of the canonical bytes of the one document src (C9). The error is an *Error.
 func Digest(p Profile, src []byte) (Sum, error) { return DigestForm(src, Form{Profile: p}) }
@@ -92,7 +96,9 @@ func (e Encoding) String() string {
 func (e Encoding) Spell(s Sum) string {
 	switch e.style {
 	case prefixedStyle:
-		return digestPrefix + s.Hex()
+		var text [len(digestPrefix) + 2*sha256.Size]byte
+		hex.Encode(text[copy(text[:], digestPrefix):], s[:])
+		return string(text[:])
 	case base64Style:
 		return base64.StdEncoding.EncodeToString(s[:])
 	case cutStyle:

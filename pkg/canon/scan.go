@@ -22,7 +22,6 @@ const (
 	blanks    = ' ' * everyByte
 	quotes    = '"' * everyByte
 	slashes   = '\\' * everyByte
-	dels      = 0x7F * everyByte
 )
 
 // special marks, in the top bit of each byte, the bytes of a string that are not plain ASCII: controls, quote,
@@ -203,23 +202,6 @@ func cutEscape(rest []byte) bool {
 	}
 	return true
 }
-
-// hexUnit reads a \u escape at the start of b.
-func hexUnit(b []byte) (rune, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	var unit rune
-	for _, c := range b[2:6] {
-		if !isHex(c) {
-			return 0, false
-		}
-		unit = unit<<4 | rune(hexValue(c))
-	}
-	return unit, true
-}
-
-func isSurrogate(unit rune) bool { return unit >= 0xD800 && unit <= 0xDFFF }
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 

@@ -110,6 +110,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return appendUnit(dst, rune(c))
 }
 
+const dels = 0x7F * everyByte
+
 // plainEnd gives the end of the run of characters from offset i that the gateway's form writes as they are.
 func plainEnd(text []byte, i int) int {
 	for ; i+8 <= len(text); i += 8 {
@@ -180,3 +182,20 @@ func (r *Reader) writeString(start int, t traits) {
 		r.out = Quote(r.out, text)
 	}
 }
+
+// hexUnit reads a \u escape at the start of b.
+func hexUnit(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	var unit rune
+	for _, c := range b[2:6] {
+		if !isHex(c) {
+			return 0, false
+		}
+		unit = unit<<4 | rune(hexValue(c))
+	}
+	return unit, true
+}
+
+func isSurrogate(unit rune) bool { return unit >= 0xD800 && unit <= 0xDFFF }

@@ -2,7 +2,6 @@ package canon
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -41,14 +40,20 @@ func (v Value) Kind() Kind {
 // Text gives the text of a string, its escapes resolved; false for another kind. A surrogate that stands alone, which
 // only dbl and py-sorted read, is the three bytes that UTF-8 would give its code point.
 func (v Value) Text() (string, bool) {
-	if v.Kind() != String {
-		return "", false
+	text, ok := v.TextBytes()
+	return string(text), ok
+}
+
+// TextBytes is Text as bytes, which are a part of the document where the string has no escape: they must not be changed.
+func (v Value) TextBytes() ([]byte, bool) {
+	if len(v.raw) == 0 || v.raw[0] != '"' {
+		return nil, false
 	}
 	inner := v.raw[1 : len(v.raw)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner), true
+		return inner, true
 	}
-	return string(unescape(nil, inner)), true
+	return unescape(nil, inner), true
 }
 
 // Raw gives the value's bytes in the document, without white space around them.
@@ -62,14 +67,23 @@ func (v Value) Elements() []Value { return v.elements }
 
 // Get gives the member of that name, compared in NFC (C3).
 func (v Value) Get(name string) (Value, bool) {
+	found := v.get(name)
+	if found == nil {
+		return Value{}, false
+	}
+	return *found, true
+}
+
+func (v *Value) get(name string) *Value {
 	if !ascii(name) {
 		name = string(NFC([]byte(name)))
 	}
-	i := slices.IndexFunc(v.members, func(m Member) bool { return m.Name == name })
-	if i < 0 {
-		return Value{}, false
+	for i := range v.members { // in place: a Member is large to copy
+		if v.members[i].Name == name {
+			return &v.members[i].Value
+		}
 	}
-	return v.members[i].Value, true
+	return nil
 }
 
 // ascii tells that NFC leaves a text alone.
@@ -90,26 +104,28 @@ func (v Value) At(pointer string) (Value, bool) {
 	if pointer[0] != '/' {
 		return Value{}, false
 	}
-	for token := range strings.SplitSeq(pointer[1:], "/") {
+	at := &v // Values are large to copy
+	for rest, more := pointer[1:], true; more; {
+		var token string
+		token, rest, more = strings.Cut(rest, "/")
 		if strings.IndexByte(token, '~') >= 0 {
 			token = pointerUnescape.Replace(token)
 		}
-		next, ok := v.step(token)
-		if !ok {
+		if at = at.step(token); at == nil {
 			return Value{}, false
 		}
-		v = next
 	}
-	return v, true
+	return *at, true
 }
 
-func (v Value) step(token string) (Value, bool) {
+// step gives the value of a member or an element; nil where there is none.
+func (v *Value) step(token string) *Value {
 	if v.Kind() == Object {
-		return v.Get(token)
+		return v.get(token)
 	}
 	i, err := strconv.Atoi(token)
 	if err != nil || i < 0 || i >= len(v.elements) || strconv.Itoa(i) != token {
-		return Value{}, false
+		return nil
 	}
-	return v.elements[i], true
+	return &v.elements[i]
 }

@@ -22,6 +22,9 @@ const (
 // decode gives the first rune of a text, a lone surrogate as such, and its size in bytes. Bytes that are no text count
 // one by one as U+FFFD.
 func decode(s string) (rune, int) {
+	if s != "" && s[0] < utf8.RuneSelf {
+		return rune(s[0]), 1
+	}
 	r, size := utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xED && s[1] >= 0xA0 && s[1] <= 0xBF && s[2]&0xC0 == 0x80 {
 		return rune(0xD000) | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), 3
@@ -92,6 +95,15 @@ func FromUnits(units []uint16) string {
 		dst = appendRune(dst, r)
 	}
 	return string(dst)
+}
+
+// Pair makes one rune of each two halves that stand together, as they do when what stood between them is cut out: to the
+// runtime they are a pair like any other.
+func Pair(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return FromUnits(Units(s))
 }
 
 // Cut gives the units from up to but not including to, both in UTF-16 units and within the text. It may split a pair.
@@ -191,6 +203,11 @@ func Lower(s string) string {
 	}
 	dst := append(make([]byte, 0, len(s)+8), s[:changed]...)
 	for i := changed; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			dst = append(dst, byte(lower(rune(c))))
+			i++
+			continue
+		}
 		r, size := decode(s[i:])
 		dst = appendRune(dst, lower(r))
 		i += size

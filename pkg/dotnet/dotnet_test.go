@@ -60,6 +60,41 @@ func TestCutMaySplitAPair(t *testing.T) {
 	}
 }
 
+func TestHalvesThatStandTogetherAreAPair(t *testing.T) {
+	for text, want := range map[string]string{
+		lone + "\xed\xb8\x80": "😀", "é😀": "é😀", "\xed\xb8\x80" + lone: "\xed\xb8\x80" + lone, lone + "a\xed\xb8\x80": lone + "a\xed\xb8\x80", "": "",
+	} {
+		if got := dotnet.Pair(text); got != want {
+			t.Errorf("Pair(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A text is looked for unit by unit, so half of a pair is found in the pair.
+func TestIndexIsInUnits(t *testing.T) {
+	tests := []struct {
+		s, text string
+		want    int
+	}{
+		{"abc", "", 0},
+		{"é😀b", "b", 3},
+		{"é😀b", "😀", 1},
+		{"é😀b", lone, 1},
+		{"é😀b", "\xed\xb8\x80b", 2},
+		{"é😀b", "\xed\xb8\x81", -1},
+		{"é😀b", "c", -1},
+		{"aaab😀", "aab" + lone, 1},
+		{"abab😁abab😀", "abab" + lone + "\xed\xb8", -1},
+		{"xabxabab😀", "abab" + lone, 4},
+		{"", lone, -1},
+	}
+	for _, test := range tests {
+		if got := dotnet.Index(test.s, test.text); got != test.want || dotnet.Contains(test.s, test.text) != (test.want >= 0) {
+			t.Errorf("Index(%q, %q) = %d, want %d", test.s, test.text, got, test.want)
+		}
+	}
+}
+
 // P3: ids are ordered by UTF-16 unit, which is not the order of their UTF-8 bytes.
 func TestCompareIsTheOrderOfUnits(t *testing.T) {
 	texts := []string{"", "a", "ab", "b", "é", "\ud7ff", lone, lone + "a", "😀", "😀a", "😁", "\ue000", "\uffff", "a😀", "a\ue000", "\U0010ffff"}

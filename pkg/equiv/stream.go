@@ -13,40 +13,75 @@ import (
 // compared, so that a stream need not be kept in memory.
 type Stream struct {
 	Path     string
-	Events   []StreamEvent // in stored order
-	Partial  string        // why the whole store is not there; "" when it is
+	Partial  string // why the whole store is not there; "" when it is
 	Findings []finding.Finding
-	Payload  func(position int) ([]byte, error) // of Events[position], as JSON
+	Payload  func(position int) ([]byte, error) // of the event at a position in stored order, as JSON
+
+	rows  chunked[streamRow] // in stored order
+	turns chunked[turn]      // the events of a turn share one
+	kinds []thread.Kind
+	known map[thread.Kind]int32 // places in kinds
 }
 
-// StreamEvent is what is kept of an event: its place, and the turn that it belongs to.
-type StreamEvent struct {
+// streamRow is what is kept of an event, in as few bytes as will do: streams have very many.
+type streamRow struct{ index, kind, turn int32 }
+
+// turn is what links an event to its turn, as stored beside the payload.
+type turn struct{ threadID, turnID, correlationID string }
+
+// streamEvent is an event as the rules look at it: its place, and the turn that it belongs to.
+type streamEvent struct {
 	Index int // from 0, over the whole store
 	Kind  thread.Kind
-	*Turn // the events of a turn share one
+	*turn
 }
-
-// Turn is what links an event to its turn, as stored beside the payload.
-type Turn struct{ ThreadID, TurnID, CorrelationID string }
 
 // Add appends the next event in stored order.
 func (s *Stream) Add(e thread.Event) {
-	turn := Turn{e.ThreadID, e.TurnID, e.CorrelationID}
-	if n := len(s.Events); n > 0 && *s.Events[n-1].Turn == turn {
-		s.Events = append(s.Events, StreamEvent{e.Index, knownKind(e.Kind), s.Events[n-1].Turn})
-		return
+	kind, ok := s.known[e.Kind]
+	if !ok {
+		if s.known == nil {
+			s.known = map[thread.Kind]int32{}
+		}
+		kind = int32(len(s.kinds))
+		s.known[e.Kind], s.kinds = kind, append(s.kinds, e.Kind)
 	}
-	s.Events = append(s.Events, StreamEvent{e.Index, knownKind(e.Kind), &turn})
+	of := turn{e.ThreadID, e.TurnID, e.CorrelationID}
+	if n := s.turns.count(); n == 0 || *s.turns.at(n - 1) != of {
+		s.turns.add(of)
+	}
+	s.rows.add(streamRow{int32(e.Index), kind, int32(s.turns.count() - 1)})
 }
 
-// knownKind gives the one copy of a kind's name.
-func knownKind(kind thread.Kind) thread.Kind {
-	for _, known := range []thread.Kind{thread.Intent, thread.Decision, thread.Execution, thread.Proof} {
-		if kind == known {
-			return known
-		}
+// Count gives the number of events.
+func (s *Stream) Count() int { return s.rows.count() }
+
+func (s *Stream) event(position int) streamEvent {
+	r := s.rows.at(position)
+	return streamEvent{int(r.index), s.kinds[r.kind], s.turns.at(int(r.turn))}
+}
+
+// chunked is a list that grows without being copied: it is never there twice.
+type chunked[T any] struct{ chunks [][]T }
+
+const chunk = 1 << 10
+
+func (c *chunked[T]) count() int {
+	if len(c.chunks) == 0 {
+		return 0
 	}
-	return kind
+	return (len(c.chunks)-1)*chunk + len(c.chunks[len(c.chunks)-1])
+}
+
+func (c *chunked[T]) at(i int) *T { return &c.chunks[i/chunk][i%chunk] }
+
+func (c *chunked[T]) add(one T) {
+	last := len(c.chunks) - 1
+	if last < 0 || len(c.chunks[last]) == chunk {
+		c.chunks = append(c.chunks, nil)
+		last++
+	}
+	c.chunks[last] = append(c.chunks[last], one)
 }
 
 // CompareStreams gives the result of comparing two event streams, event index by event index (CONTRACT X8). The result has
@@ -62,7 +97,7 @@ func CompareStreams(left, right *Stream, o Options) (finding.Result, error) {
 		c.conclude()
 		return c.result, nil
 	}
-	if left.Partial == "" && right.Partial == "" && len(left.Events) != len(right.Events) {
+	if left.Partial == "" && right.Partial == "" && left.Count() != right.Count() {
 		if err := c.alignEvents(leftOrder, rightOrder); err != nil {
 			return finding.Result{}, err
 		}
@@ -111,16 +146,16 @@ func (c *streamComparer) takeOver(id string, side *Stream) {
 
 // order gives the positions of a side's events by index. Each index stands once; a whole store has all from 0 on.
 func (c *streamComparer) order(side *Stream) ([]int, bool) {
-	order := make([]int, len(side.Events))
+	order := make([]int, side.Count())
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(side.Events[a].Index, side.Events[b].Index) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(side.rows.at(a).index, side.rows.at(b).index) })
 	for i, position := range order {
-		index := side.Events[position].Index
+		index := int(side.rows.at(position).index)
 		detail := ""
 		switch {
-		case i > 0 && side.Events[order[i-1]].Index == index:
+		case i > 0 && int(side.rows.at(order[i-1]).index) == index:
 			detail = fmt.Sprintf("index %d stands more than once", index)
 		case side.Partial == "" && index != i:
 			detail = fmt.Sprintf("there is no event with index %d", i)
@@ -168,7 +203,7 @@ func (c *streamComparer) alignEvents(leftOrder, rightOrder []int) error {
 func (c *streamComparer) compareEvents(leftOrder, rightOrder []int) error {
 	for len(leftOrder) > 0 && len(rightOrder) > 0 {
 		l, r := leftOrder[0], rightOrder[0]
-		switch order := cmp.Compare(c.left.Events[l].Index, c.right.Events[r].Index); {
+		switch order := cmp.Compare(c.left.rows.at(l).index, c.right.rows.at(r).index); {
 		case order < 0:
 			leftOrder = leftOrder[1:]
 		case order > 0:
@@ -254,7 +289,7 @@ func (c *streamComparer) showContext() {
 func near(side *Stream, order []int, index int) []int {
 	var out []int
 	for _, position := range order {
-		if at := side.Events[position].Index; at >= index-around && at <= index+around {
+		if at := int(side.rows.at(position).index); at >= index-around && at <= index+around {
 			out = append(out, position)
 		}
 	}
@@ -264,8 +299,8 @@ func near(side *Stream, order []int, index int) []int {
 func streamRows(side string, s *Stream, order []int) []finding.Row {
 	rows := make([]finding.Row, len(order))
 	for i, position := range order {
-		e := &s.Events[position]
-		rows[i] = finding.Row{Side: side, Index: e.Index, Role: string(e.Kind), Decision: e.ThreadID + "/" + e.TurnID}
+		e := s.event(position)
+		rows[i] = finding.Row{Side: side, Index: e.Index, Role: string(e.Kind), Decision: e.threadID + "/" + e.turnID}
 	}
 	return rows
 }

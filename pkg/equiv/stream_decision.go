@@ -123,10 +123,10 @@ func digestDecision(members []byte) (thread.Digest, error) {
 func (c *streamComparer) compareContexts(e eventPair) {
 	likeness := c.likeness(e)
 	if likeness == thread.Identical {
-		delete(c.otherContext, e.left.CorrelationID)
+		delete(c.otherContext, e.left.correlationID)
 		return
 	}
-	c.otherContext[e.left.CorrelationID] = true
+	c.otherContext[e.left.correlationID] = true
 	const messages = "/assembled_context/model_messages"
 	left, _ := e.leftPayload.At(messages)
 	right, _ := e.rightPayload.At(messages)

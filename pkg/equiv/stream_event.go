@@ -13,16 +13,16 @@ import (
 // eventPair is two events at one index with their payloads.
 type eventPair struct {
 	streamPlace
-	left, right               *StreamEvent
+	left, right               streamEvent
 	leftPayload, rightPayload canon.Value
 }
 
 // compareEvent applies X8 at one index: kind and turn first, since nothing else can be compared where they differ.
 func (c *streamComparer) compareEvent(l, r int) error {
 	e := eventPair{
-		streamPlace: streamPlace{c.left.Events[l].Index, eventPointer(l), eventPointer(r)},
-		left:        &c.left.Events[l], right: &c.right.Events[r],
+		left: c.left.event(l), right: c.right.event(r),
 	}
+	e.streamPlace = streamPlace{e.left.Index, eventPointer(l), eventPointer(r)}
 	mark := len(c.result.Findings)
 	if e.left.Kind != e.right.Kind {
 		c.report(finding.StreamDiffKind, e.below("/kind"), text(string(e.left.Kind)), text(string(e.right.Kind)), "")
@@ -84,9 +84,9 @@ func readPayload(s *Stream, position int) (canon.Value, error) {
 // compareTurn compares what links an event to its turn.
 func (c *streamComparer) compareTurn(e eventPair) {
 	for _, m := range []struct{ name, left, right string }{
-		{"thread_id", e.left.ThreadID, e.right.ThreadID},
-		{"turn_id", e.left.TurnID, e.right.TurnID},
-		{"correlation_id", e.left.CorrelationID, e.right.CorrelationID},
+		{"thread_id", e.left.threadID, e.right.threadID},
+		{"turn_id", e.left.turnID, e.right.turnID},
+		{"correlation_id", e.left.correlationID, e.right.correlationID},
 	} {
 		if m.left != m.right {
 			c.report(finding.StreamDiffTurn, e.below("/"+m.name), text(m.left), text(m.right), m.name+" differs")
@@ -111,7 +111,7 @@ func (c *streamComparer) compareIntent(e eventPair) {
 // compareProof compares the payload digest where the contexts are identical, and the other members always.
 func (c *streamComparer) compareProof(e eventPair) {
 	left, right := member(e.leftPayload, "payload_digest"), member(e.rightPayload, "payload_digest")
-	if !c.otherContext[e.left.CorrelationID] && !same(left, right) {
+	if !c.otherContext[e.left.correlationID] && !same(left, right) {
 		c.report(finding.StreamDiffProofDigest, e.below("/payload_digest"), left.Raw(), right.Raw(), "")
 	}
 	c.reportMembers(finding.StreamDiffProof, e, []string{"_obs", "payload_digest"})
@@ -197,7 +197,7 @@ func streamNumbers(s *Stream, order []int, numbers map[[32]byte]int) ([]int, err
 		if err != nil {
 			return nil, err
 		}
-		key := streamKey(&s.Events[position], payload)
+		key := streamKey(s.event(position), payload)
 		n, ok := numbers[key]
 		if !ok {
 			n = len(numbers)
@@ -208,9 +208,9 @@ func streamNumbers(s *Stream, order []int, numbers map[[32]byte]int) ([]int, err
 	return out, nil
 }
 
-func streamKey(e *StreamEvent, payload canon.Value) [32]byte {
+func streamKey(e streamEvent, payload canon.Value) [32]byte {
 	var key []byte
-	for _, s := range []string{string(e.Kind), e.ThreadID, e.TurnID, e.CorrelationID} {
+	for _, s := range []string{string(e.Kind), e.threadID, e.turnID, e.correlationID} {
 		key = append(key, text(s)...)
 	}
 	switch e.Kind {

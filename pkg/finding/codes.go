@@ -173,6 +173,7 @@ const (
 	StreamDiffExecutionNote  Code = "streamdiff.execution_note"
 	// auditdiff (E12): two debug packages or rolling logs compared.
 	AuditDiffModel       Code = "auditdiff.model"
+	AuditDiffMissing     Code = "auditdiff.missing"
 	AuditDiffRecord      Code = "auditdiff.record"
 	AuditDiffInput       Code = "auditdiff.input"
 	AuditDiffMemory      Code = "auditdiff.memory"

@@ -10,6 +10,13 @@ var auditDiffEntries = []Entry{
 		Action:  "Compare packages of the same model; the differences below are still true.",
 	},
 	{
+		Code: AuditDiffMissing, Rule: "E12", Severity: Error, Effect: Differs,
+		Title:   "file in one folder only",
+		Meaning: "Files of two folders pair by their place, and the other folder has none at this place.",
+		Causes:  "A file was not copied, or has another name: those of a rolling log hold the time.",
+		Action:  "Give the two files by name.",
+	},
+	{
 		Code: AuditDiffRecord, Rule: "E12", Severity: Error, Effect: Differs,
 		Title:   "record on one side only",
 		Meaning: "No record of the other side has this NPC and this interaction count.",

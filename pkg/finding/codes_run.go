@@ -10,7 +10,7 @@ const (
 	RunDisagrees    Code = "run.disagrees"
 	RunLineOrder    Code = "run.line_order"
 	RunUnlinked     Code = "run.unlinked"
-	RunSequence     Code = "run.sequence"
+	RunSnapshot     Code = "run.snapshot"
 	RunEventUnknown Code = "run.event_unknown"
 	RunEventOrder   Code = "run.event_order"
 	RunStageMissing Code = "run.stage_missing"
@@ -79,9 +79,9 @@ var runEntries = []Entry{
 		Action:  "Record the run again.",
 	},
 	{
-		Code: RunSequence, Rule: "M9", Severity: Error, Effect: Fails,
-		Title:   "the sequence numbers of the snapshot do not hold",
-		Meaning: "A sequence number is there twice, or the next one is not greater than all.",
+		Code: RunSnapshot, Rule: "M9", Severity: Error, Effect: Fails,
+		Title:   "the start snapshot cannot be loaded",
+		Meaning: "An entry is there twice, a record is not what its type asks for, or the next sequence number is not greater than all.",
 		Causes:  "A snapshot that was merged or edited by hand.",
 		Action:  "Export the snapshot again.",
 	},

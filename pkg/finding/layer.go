@@ -31,6 +31,7 @@ var layers = []Layer{
 	{"auditdiff", "Two debug packages or rolling logs were compared, and differ or are not comparable."},
 	{"savediff", "Two save files were compared, and differ."},
 	{"replay", "A recording was built again, and differs from what it stores."},
+	{"auditreplay", "The turns of a debug package were run again, and give something else or could not be run."},
 }
 
 // Layer gives the name of the code's layer, e.g. "equiv".

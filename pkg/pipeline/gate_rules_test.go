@@ -1,9 +1,13 @@
 package pipeline_test
 
 import (
+	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/dmpl/dmpl/pkg/dotnet"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/pipeline"
 )
@@ -60,6 +64,49 @@ func TestGateSeesUnits(t *testing.T) {
 	if err != nil || len(got.Failures) != 1 || *got.Failures[0].ViolatingText != "a"+lone {
 		t.Errorf("%+v, %v", got.Failures, err)
 	}
+}
+
+// What the search leaves out without looking is not there.
+func TestSearchMissesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	runes := []string{"a", "b", " ", "É", "😀", "\xed\xa0\xbd", "\xed\xb8\x80", "İ", "K", "漢"}
+	text := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(runes[r.IntN(len(runes))])
+		}
+		return dotnet.Pair(b.String())
+	}
+	hits := 0
+	for range 20000 {
+		dialogue := text(40)
+		forbidden := text(r.IntN(30))
+		if r.IntN(2) == 0 { // a part of the dialogue, pairs split as well
+			n := dotnet.Len(dialogue)
+			from := r.IntN(n)
+			forbidden = dotnet.Cut(dialogue, from, from+r.IntN(n-from))
+		}
+		got, err := pipeline.Gate(pipeline.ParsedOutput{Success: true, Dialogue: dialogue}, pipeline.GateContext{Forbidden: []string{forbidden}}, pipeline.DefaultGateConfig())
+		want := holds(dotnet.Units(dotnet.Lower(dialogue)), dotnet.Units(dotnet.Lower(forbidden)))
+		if err != nil || got.Passed == want {
+			t.Fatalf("%q in %q: passed %v, %v", forbidden, dialogue, got.Passed, err)
+		}
+		if want {
+			hits++
+		}
+	}
+	if hits < 5000 {
+		t.Errorf("only %d texts are there", hits)
+	}
+}
+
+func holds(units, part []uint16) bool {
+	for i := range len(units) - len(part) + 1 {
+		if slices.Equal(units[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
 }
 
 // A constraint whose expression .NET refuses falls back to its text; a custom rule has none, and what is not read is an error.

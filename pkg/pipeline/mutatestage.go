@@ -31,6 +31,10 @@ func MutateStage(v Version) thread.Stage {
 			preflight = append(preflight, Preflight(m, system))
 		}
 		batch := Mutate(system, &gate, npcID, c, v)
+		heard, err := dispatch(batch)
+		if err != nil {
+			return nil, err
+		}
 		after, err := Settle(before, system, v)
 		if err != nil {
 			return nil, err
@@ -40,7 +44,7 @@ func MutateStage(v Version) thread.Stage {
 			w.Text("stateHashBefore", before.Hash())
 			batch.write(w, "batch")
 			batch.Statistics.write(w, "statistics")
-			writeDispatched(w, "dispatchedIntents", dispatch(batch))
+			writeDispatched(w, "dispatchedIntents", heard)
 			w.List("preflight", func() {
 				for _, complaint := range preflight {
 					writeUnlessEmpty(w, "", complaint)
@@ -53,18 +57,15 @@ func MutateStage(v Version) thread.Stage {
 }
 
 // dispatch dispatches what a batch emitted in a scene of its own, and gives what arrived.
-func dispatch(b *Batch) []Dispatched {
-	var list []Dispatched
+func dispatch(b *Batch) (list []Dispatched, err error) {
 	var scene Scene
+	defer scene.End()
 	d, err := scene.Open(func(i Dispatched) { list = append(list, i) })
-	if err == nil {
-		err = d.Dispatch(b.Emitted())
-	}
-	scene.End()
 	if err != nil {
-		panic(err) // a new scene has no dispatcher, and its first one is the current one
+		return nil, err
 	}
-	return list
+	err = d.Dispatch(b.Emitted())
+	return list, err
 }
 
 // readSystem gives a memory over a state. llamabrain-v1: a clock that starts at `clockStart` and advances by `clockStep`

@@ -63,7 +63,7 @@ func clean(text string, truncated bool, c ParserConfig) (dialogue, fault string)
 	if c.RemoveSpeakerLabels {
 		text = withoutSpeakerLabels(text)
 	}
-	if text = collapseSpace(text); text == "" {
+	if text = dotnet.Pair(collapseSpace(text)); text == "" {
 		return "", "Dialogue empty after removing directions"
 	}
 	if c.TrimToCompleteSentence {

@@ -70,6 +70,15 @@ func TestMarkersAreRemovedEverywhere(t *testing.T) {
 	}
 }
 
+// What is cut out may have stood between the halves of a pair.
+func TestHalvesOfAPairComeTogether(t *testing.T) {
+	for _, raw := range []string{"Hi \xed\xa0\xbd[MEMORY: x]\xed\xb8\x80.", "Hi \xed\xa0\xbd[x]\xed\xb8\x80.", "Hi \xed\xa0\xbd**\xed\xb8\x80."} {
+		if out := parsed(t, raw, pipeline.DefaultParserConfig()); out.Dialogue != "Hi 😀." {
+			t.Errorf("%q: %q", raw, out.Dialogue)
+		}
+	}
+}
+
 // CONTRACT P2(c), seed 001, decision 4: raw mode is NormalizeWhitespace, whatever else is configured.
 func TestRawModeIsNormalisationAlone(t *testing.T) {
 	for _, raw := range []string{

@@ -199,7 +199,7 @@ func (x *extraction) remove(list []found, opening, word string) error {
 	}
 	rest.WriteString(x.text[copied:])
 	if !ambiguous && strings.Count(lowerASCII(x.text), opening) == len(list) && !strings.Contains(lowerASCII(rest.String()), word) {
-		x.text = dotnet.Trim(rest.String())
+		x.text = dotnet.Pair(dotnet.Trim(rest.String()))
 		return nil
 	}
 	return x.removeOneByOne(list)
@@ -219,7 +219,7 @@ func (x *extraction) removeOneByOne(list []found) error {
 		if x.scanned += len(x.text); x.scanned > maxScanned {
 			return &Error{Code: CodeLimit, Detail: "the output has too many markers inside each other to be taken apart"}
 		}
-		x.text = dotnet.Trim(strings.ReplaceAll(x.text, text, ""))
+		x.text = dotnet.Pair(dotnet.Trim(strings.ReplaceAll(x.text, text, "")))
 		if last = ""; len(x.text) == before {
 			last = text
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/pipeline"
@@ -258,6 +259,34 @@ func TestTurnStageTellsOfItsAttempts(t *testing.T) {
 		var audit string
 		if audit = o.Text("auditRecordJson", ""); !strings.Contains(audit, `"DialogueText":"Hm."`) || !strings.Contains(audit, `"FallbackUsed":true,"FallbackReason":"NPC revealed forbidden knowledge: 'secret'"`) {
 			t.Errorf("%s: %s", v, audit)
+		}
+	}
+}
+
+// E10: the digests are those of json-v1 of what the stages print, whatever text the model gave.
+func TestStageDigestsCoverWhatTheStagesPrint(t *testing.T) {
+	for name, output := range map[string]string{
+		"plain":           "[INTENT: wave] Good day.",
+		"halves of pairs": `{\"dialogueText\":\"a \\ud83d b \\ud83d\\ude00 c \\\\ud83d.\",\"worldIntents\":[{\"intentType\":\"x\",\"parameters\":{\"p\":\"\\udc00\"}}]}`,
+	} {
+		input := `{"npcId":"n","parseMode":"auto","preset":"NativeStructured","recordedOutputs":[{"text":"` + output + `"}]}`
+		got, err := pipeline.TurnStage(pipeline.DMPLv1)(parseDBL(t, []byte(input)))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		answer := parseDBL(t, got)
+		o := document.Open(answer)
+		digests := map[string]string{"batch": o.Text("mutation_batch_digest", "")}
+		o.Each("attempts", func(a *document.Object) {
+			digests["parsed"], digests["gate"] = a.Text("parse_digest", ""), a.Text("gate_digest", "")
+		})
+		for member, digest := range digests {
+			printed, _ := answer.Get(member)
+			whole := strings.NewReplacer(`\ud83d\ude00`, `\ud83d\ude00`, `\\ud83d`, `\\ud83d`, `\\udc00`, `\\udc00`, `\ud83d`, `\ufffd`, `\udc00`, `\ufffd`).Replace(string(printed.Raw()))
+			want, err := canon.Digest(canon.JSONv1, []byte(whole))
+			if err != nil || digest != want.Hex() {
+				t.Errorf("%s: digest of %s is %s, want %s; %v in %s", name, member, digest, want.Hex(), err, whole)
+			}
 		}
 	}
 }

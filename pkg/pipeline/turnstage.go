@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"errors"
+
+	"github.com/dmpl/dmpl/pkg/audit"
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/memory"
@@ -37,13 +40,13 @@ func TurnStage(v Version) thread.Stage {
 		w.Object("", func() {
 			w.Text("stateHashBefore", state.Hash())
 			r.write(w, v)
-			w.Text("auditRecordJson", record.Text())
-			w.Text("runtimeBridgeMemoryHash", r.Snapshot.memoryHash())
+			w.Text("auditRecordJson", auditText(&record))
+			w.Text("runtimeBridgeMemoryHash", r.Snapshot.MemoryHash())
 			if v == memory.DMPLv1 || o.Has("recordedOutputs") {
-				r.writeAttempts(w)
+				err = r.writeAttempts(w)
 			}
 		})
-		return w.Bytes(), nil
+		return w.Bytes(), err
 	}
 }
 
@@ -110,10 +113,10 @@ func readAnswers(o *document.Object) []Answer {
 
 // readAudit reads what an audit record says besides what the stages gave. LlamaBrain's recorder has a clock of its own,
 // which in its vectors is one tick behind the snapshot; P4: dmpl-v1 has no other than the snapshot time.
-func readAudit(o *document.Object, v Version) AuditRecord {
-	a := AuditRecord{
+func readAudit(o *document.Object, v Version) audit.Record {
+	a := audit.Record{
 		RecordID:         o.Text("recordId", ""),
-		NPCID:            o.Text("npcId", ""),
+		NpcID:            o.Text("npcId", ""),
 		InteractionCount: o.Integer("interactionCount", 0),
 		SnapshotTime:     o.Integer("snapshotTimeUtcTicks", 0),
 		PlayerInput:      o.Text("playerInput", ""),
@@ -141,24 +144,34 @@ func (r *TurnResult) write(w *document.Writer, v Version) {
 	writeAfter(w, &r.Aftermath, v)
 }
 
-// writeAttempts writes how the turn came to its end.
-func (r *TurnResult) writeAttempts(w *document.Writer) {
+// writeAttempts writes how the turn came to its end, with the digests that two runs are compared by (E10).
+func (r *TurnResult) writeAttempts(w *document.Writer) error {
+	batch, err := r.Batch.Digest()
 	w.List("attempts", func() {
 		for i := range r.Attempts {
-			a := &r.Attempts[i]
-			w.Object("", func() {
-				w.Text("prompt_digest", a.Prompt.SHA256().Hex())
-				if !a.Answered {
-					w.Null("decision")
-					return
-				}
-				w.Text("decision", a.Decision.String())
-				w.Texts("guardrails_triggered", a.Gate.Guardrails())
-			})
+			err = errors.Join(err, r.Attempts[i].write(w))
 		}
 	})
+	w.Text("mutation_batch_digest", batch.Hex())
 	if r.Fallback != nil {
 		w.Text("fallback", r.Fallback.Text)
 	}
 	w.Text("dialogue", r.Dialogue())
+	return err
+}
+
+func (a *Attempt) write(w *document.Writer) error {
+	d, err := a.Digests()
+	w.Object("", func() {
+		w.Text("prompt_digest", d.Prompt.Hex())
+		if !a.Answered {
+			w.Null("decision")
+			return
+		}
+		w.Text("parse_digest", d.Parse.Hex())
+		w.Text("gate_digest", d.Gate.Hex())
+		w.Text("decision", a.Decision.String())
+		w.Texts("guardrails_triggered", a.Gate.Guardrails())
+	})
+	return err
 }

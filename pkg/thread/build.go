@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -141,10 +142,14 @@ const (
 )
 
 // Spec gives context_spec as JSON.
-func (ctx Context) Spec() []byte { return ctx.spec(resolvedList(ctx.Resolution.Refs)).json }
+func (ctx Context) Spec() []byte {
+	r := takeRoom()
+	defer r.leave()
+	return bytes.Clone(ctx.spec(r, r.resolved(ctx.Resolution.Refs)).json)
+}
 
-func (ctx Context) spec(refs literal) literal {
-	var identity, intent, normalization, retrieval, rules, o object
+func (ctx Context) spec(r *room, refs literal) literal {
+	identity := r.object()
 	if ctx.Identity.HasParent {
 		identity.text("parent_turn_id", ctx.Identity.ParentTurnID)
 	} else {
@@ -152,62 +157,85 @@ func (ctx Context) spec(refs literal) literal {
 	}
 	identity.text("thread_id", ctx.Identity.ThreadID)
 	identity.text("turn_id", ctx.Identity.TurnID)
+	identityText := identity.literal()
+	intent := r.object()
 	intent.text("intent_type", ctx.IntentType)
 	intent.text("user_input", ctx.UserInput)
-	normalization.raw("applied_rules", textList(ctx.Config.Rules))
-	normalization.text("boundary_version", ctx.Config.SchemaVersion)
-	normalization.text("config_digest", ctx.Config.Digest.String()) // X4
-	normalization.raw("transformations", ctx.Expansion.transforms())
-	retrieval.raw("declared_refs", declaredList(ctx.Declared))
-	retrieval.raw("normalization", normalization.literal())
-	retrieval.raw("resolved_refs", refs)
+	intentText := intent.literal()
+	rules := r.object()
 	rules.text("ordering", ctx.Config.CanonicalSort)
 	rules.text("schema_version", "ctxspec.2")
-	o.raw("assembly_rules", rules.literal())
-	o.raw("identity", identity.literal())
-	o.raw("intent", intent.literal())
-	o.raw("retrieval", retrieval.literal())
+	rulesText, retrievalText := rules.literal(), ctx.retrieval(r, refs)
+	o := r.object()
+	o.raw("assembly_rules", rulesText)
+	o.raw("identity", identityText)
+	o.raw("intent", intentText)
+	o.raw("retrieval", retrievalText)
+	return o.literal()
+}
+
+func (ctx Context) retrieval(r *room, refs literal) literal {
+	applied, transforms, declared := r.texts(ctx.Config.Rules), ctx.Expansion.transforms(r), r.declared(ctx.Declared)
+	normalization := r.object()
+	normalization.raw("applied_rules", applied)
+	normalization.text("boundary_version", ctx.Config.SchemaVersion)
+	normalization.text("config_digest", ctx.Config.Digest.String()) // X4
+	normalization.raw("transformations", transforms)
+	normalizationText := normalization.literal()
+	o := r.object()
+	o.raw("declared_refs", declared)
+	o.raw("normalization", normalizationText)
+	o.raw("resolved_refs", refs)
 	return o.literal()
 }
 
 // Assembled gives assembled_context as JSON.
-func (ctx Context) Assembled() []byte { return ctx.assembled(resolvedList(ctx.Resolution.Refs)).json }
+func (ctx Context) Assembled() []byte {
+	r := takeRoom()
+	defer r.leave()
+	return bytes.Clone(ctx.assembled(r, r.resolved(ctx.Resolution.Refs)).json)
+}
 
-func (ctx Context) assembled(refs literal) literal {
+func (ctx Context) assembled(r *room, refs literal) literal {
 	messages := make([]literal, len(ctx.Messages))
 	for i, m := range ctx.Messages {
-		var message object
+		message := r.object()
 		message.text("content", m.Content)
 		message.text("role", m.Role)
 		messages[i] = message.literal()
 	}
-	var o object
+	shown, inputs, warnings := r.list(messages), r.texts(ctx.Resolution.InputDigests), r.texts(ctx.Resolution.Warnings)
+	o := r.object()
 	o.raw("assembled_from", refs)
-	o.raw("model_messages", list(messages))
-	o.raw("normative_input_digests", textList(ctx.Resolution.InputDigests))
+	o.raw("model_messages", shown)
+	o.raw("normative_input_digests", inputs)
 	if len(ctx.Resolution.Warnings) > 0 {
-		o.raw("warnings", textList(ctx.Resolution.Warnings))
+		o.raw("warnings", warnings)
 	}
 	return o.literal()
 }
 
 // Transforms gives the transforms that a decision on this context states, as JSON.
-func (ctx Context) Transforms() []byte { return ctx.Expansion.transforms().json }
+func (ctx Context) Transforms() []byte { return ctx.Expansion.transforms(new(room)).json }
 
 // Content digests the whole of a context, what its own digest leaves out included: equal contexts have equal contents. Errors
 // as of a float.
 func (ctx Context) Content() (Digest, error) {
-	refs := resolvedList(ctx.Resolution.Refs)
-	return contentOfContext(ctx.spec(refs), ctx.assembled(refs))
+	r := takeRoom()
+	defer r.leave()
+	refs := r.resolved(ctx.Resolution.Refs)
+	return r.content(ctx.spec(r, refs), ctx.assembled(r, refs))
 }
 
 // Content is [Context.Content] for a context as a DECISION stores it.
 func Content(spec, assembled canon.Value) (Digest, error) {
-	return contentOfContext(literalOf(spec), literalOf(assembled))
+	r := takeRoom()
+	defer r.leave()
+	return r.content(literalOf(spec), literalOf(assembled))
 }
 
-func contentOfContext(spec, assembled literal) (Digest, error) {
-	return digestOf(list([]literal{spec, assembled}))
+func (r *room) content(spec, assembled literal) (Digest, error) {
+	return digestOf(r.list([]literal{spec, assembled}))
 }
 
 // Digest gives the context digest. Errors as ContextDigest.

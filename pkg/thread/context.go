@@ -25,7 +25,9 @@ const (
 )
 
 func contextForm(spec, assembled canon.Value, mask contextMask) (Digest, error) {
-	s := contextReader{mask: mask}
+	r := takeRoom()
+	defer r.leave()
+	s := contextReader{mask: mask, room: r}
 	specText := s.spec(spec)
 	assembledText := s.assembled(assembled)
 	if s.err != nil {
@@ -39,6 +41,7 @@ func contextForm(spec, assembled canon.Value, mask contextMask) (Digest, error) 
 
 // contextReader brings a context into its normal form; it keeps the first error. Checks run in the gateway's order.
 type contextReader struct {
+	*room
 	mask contextMask
 	err  error
 	refs struct { // the resolved references read last: mostly they stand twice
@@ -64,7 +67,7 @@ func (c *contextReader) block(v canon.Value, name string) canon.Value {
 
 // required gives the stripped text of a member that must not be blank.
 func (c *contextReader) required(v canon.Value, pointer, name string) literal {
-	text, ok := strippedLiteral(member(v, name))
+	text, ok := c.stripped(member(v, name))
 	if !ok {
 		c.fail(pointer+"/"+name, "must be a non-empty string")
 	}
@@ -87,7 +90,7 @@ func (c *contextReader) spec(spec canon.Value) literal {
 
 	threadID := c.required(identity, "/context_spec/identity", "thread_id")
 	turnID := c.required(identity, "/context_spec/identity", "turn_id")
-	var i object
+	i := c.object()
 	if parent := member(identity, "parent_turn_id"); isAbsent(parent) {
 		i.raw("parent_turn_id", null)
 	} else {
@@ -95,18 +98,23 @@ func (c *contextReader) spec(spec canon.Value) literal {
 	}
 	i.raw("thread_id", threadID)
 	i.raw("turn_id", turnID)
-	var n object
-	n.raw("intent_type", c.required(intent, "/context_spec/intent", "intent_type"))
+	identityText := i.literal()
+	intentType := c.required(intent, "/context_spec/intent", "intent_type")
 	c.required(intent, "/context_spec/intent", "user_input")
+	n := c.object()
+	n.raw("intent_type", intentType)
 	n.raw("user_input", literalOrNull(member(intent, "user_input")))
+	intentText := n.literal()
 	schema := c.required(rules, "/context_spec/assembly_rules", "schema_version")
 	ordering := c.required(rules, "/context_spec/assembly_rules", "ordering")
 	resolved := c.resolved(member(retrieval, "resolved_refs"), "/context_spec/retrieval/resolved_refs")
-	var r object
+	normalization := c.normalization(member(retrieval, "normalization"))
+	r := c.object()
 	r.raw("declared_refs", declared)
-	r.raw("normalization", c.normalization(member(retrieval, "normalization")))
+	r.raw("normalization", normalization)
 	r.raw("resolved_refs", resolved)
-	var a object
+	retrievalText := r.literal()
+	a := c.object()
 	if limits := member(rules, "limits"); limits.Kind() == canon.Object {
 		a.raw("limits", literalOf(limits))
 	} else if !isAbsent(limits) {
@@ -114,11 +122,12 @@ func (c *contextReader) spec(spec canon.Value) literal {
 	}
 	a.raw("ordering", ordering)
 	a.raw("schema_version", schema)
-	var o object
-	o.raw("assembly_rules", a.literal())
-	o.raw("identity", i.literal())
-	o.raw("intent", n.literal())
-	o.raw("retrieval", r.literal())
+	rulesText := a.literal()
+	o := c.object()
+	o.raw("assembly_rules", rulesText)
+	o.raw("identity", identityText)
+	o.raw("intent", intentText)
+	o.raw("retrieval", retrievalText)
 	return o.literal()
 }
 
@@ -150,7 +159,7 @@ func (c *contextReader) declared(v canon.Value) literal {
 		}
 		refs = append(refs, ref)
 	}
-	return declaredList(sortRefs(refs))
+	return c.room.declared(sortRefs(refs))
 }
 
 // resolvedEntry is one resolved reference in its normal form.
@@ -183,13 +192,13 @@ func (c *contextReader) resolved(v canon.Value, pointer string) literal {
 	for i, e := range entries {
 		items[i] = e.out
 	}
-	c.refs.from, c.refs.form = v.Raw(), list(items)
+	c.refs.from, c.refs.form = v.Raw(), c.list(items)
 	return c.refs.form
 }
 
 func (c *contextReader) resolvedEntry(v canon.Value, typ, id string) resolvedEntry {
 	e := resolvedEntry{index: []byte("0"), typ: typ, id: id}
-	var o object
+	o := c.object()
 	admitted, hasAdmitted := member(v, "admitted_for").Text()
 	admitted = strip(admitted)
 	if hasAdmitted {
@@ -215,14 +224,16 @@ func (c *contextReader) resolvedEntry(v canon.Value, typ, id string) resolvedEnt
 }
 
 func (c *contextReader) normalization(v canon.Value) literal {
-	var o object
 	if v.Kind() != canon.Object {
-		o.raw("applied_rules", list(nil))
+		o := c.object()
+		o.raw("applied_rules", emptyList)
 		o.text("boundary_version", "unknown")
 		o.text("config_digest", "unknown")
 		return o.literal()
 	}
-	o.raw("applied_rules", c.texts(member(v, "applied_rules")))
+	applied := c.texts(member(v, "applied_rules"))
+	o := c.object()
+	o.raw("applied_rules", applied)
 	for _, name := range []string{"boundary_version", "config_digest"} {
 		text, ok := member(v, name).Text()
 		if !ok {
@@ -239,20 +250,20 @@ func (c *contextReader) normalization(v canon.Value) literal {
 // texts gives the stripped texts of a list, sorted; [] for what is no list.
 func (c *contextReader) texts(v canon.Value) literal {
 	if v.Kind() != canon.Array {
-		return list(nil)
+		return emptyList
 	}
 	texts, err := sortedTexts(v)
 	if err != nil && c.err == nil {
 		c.err = err
 	}
-	return textList(texts)
+	return c.room.texts(texts)
 }
 
 func (c *contextReader) assembled(v canon.Value) literal {
 	if v.Kind() != canon.Object {
 		c.fail("/assembled_context", "must be an object")
 	}
-	shown, messages := list(nil), member(v, "model_messages")
+	shown, messages := emptyList, member(v, "model_messages")
 	switch {
 	case messages.Kind() != canon.Array && !isAbsent(messages):
 		c.fail("/assembled_context/model_messages", "must be a list")
@@ -263,10 +274,12 @@ func (c *contextReader) assembled(v canon.Value) literal {
 	if from.Kind() != canon.Array && !isEmpty(from) {
 		c.fail("/assembled_context/assembled_from", "must be a list")
 	}
-	var o object
-	o.raw("assembled_from", c.resolved(from, "/assembled_context/assembled_from"))
+	refs := c.resolved(from, "/assembled_context/assembled_from")
+	inputs := c.texts(member(v, "normative_input_digests"))
+	o := c.object()
+	o.raw("assembled_from", refs)
 	o.raw("model_messages", shown)
-	o.raw("normative_input_digests", c.texts(member(v, "normative_input_digests")))
+	o.raw("normative_input_digests", inputs)
 	if warnings := member(v, "warnings"); warnings.Kind() == canon.Array {
 		o.raw("warnings", literalOf(warnings))
 	} else if !isAbsent(warnings) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 )
@@ -43,7 +44,10 @@ func decisionEventDigest(payload canon.Value) (Digest, error) {
 	if payload.Kind() != canon.Object {
 		return Digest{}, fault(CodeInvalidDecision, "", "a decision is an object, not "+payload.Kind().String())
 	}
-	w := decisionWriter{from: payload}
+	w := decisionWriters.Get().(*decisionWriter)
+	defer decisionWriters.Put(w)
+	*w = decisionWriter{from: payload, texts: takeRoom()}
+	defer w.texts.leave()
 	w.policy()
 	w.digest("assembly_digest")
 	w.digest("context_digest")
@@ -73,10 +77,14 @@ func decisionEventDigest(payload canon.Value) (Digest, error) {
 // order, and the members are written in the order of dbl.
 type decisionWriter struct {
 	from    canon.Value
+	texts   *room
 	members []decisionMember
 	room    [32]decisionMember
 	err     error
 }
+
+// decisionWriters keeps the memory of one writer for the next.
+var decisionWriters = sync.Pool{New: func() any { return new(decisionWriter) }}
 
 type decisionMember struct {
 	name  string
@@ -105,7 +113,7 @@ func (w *decisionWriter) fail(pointer, detail string) {
 
 func (w *decisionWriter) policy() {
 	policy := member(w.from, "policy")
-	var o object
+	o := w.texts.object()
 	digest := member(policy, "policy_config_digest")
 	if digest.Kind() == canon.String {
 		o.raw("policy_config_digest", literalOf(digest))
@@ -113,7 +121,7 @@ func (w *decisionWriter) policy() {
 		o.raw("policy_config_digest", null)
 	}
 	for _, name := range []string{"policy_id", "policy_version"} {
-		text, ok := strippedLiteral(member(policy, name))
+		text, ok := w.texts.stripped(member(policy, name))
 		if !ok {
 			w.fail("/policy/"+name, "must be a non-empty string")
 		}
@@ -135,7 +143,7 @@ func (w *decisionWriter) digest(name string) {
 	if !strings.HasPrefix(text, "sha256:") {
 		text = "sha256:" + text
 	}
-	w.put(name, quoted(text))
+	w.put(name, w.texts.quoted(text))
 }
 
 func (w *decisionWriter) result() {
@@ -143,7 +151,7 @@ func (w *decisionWriter) result() {
 	if text != "ALLOW" && text != "DENY" {
 		w.fail("/result", "must be ALLOW or DENY")
 	}
-	w.put("result", quoted(text))
+	w.put("result", w.texts.quoted(text))
 }
 
 // entry is one reason or transform in its normal form.
@@ -175,12 +183,12 @@ func (w *decisionWriter) entries(name string, keys ...string) {
 	for i, e := range entries {
 		items[i] = e.out
 	}
-	w.put(name, list(items))
+	w.put(name, w.texts.list(items))
 }
 
 func (w *decisionWriter) entry(pointer string, v canon.Value, keys []string) entry {
 	e := entry{params: []byte("{}")}
-	var o object
+	o := w.texts.object()
 	for _, key := range keys {
 		text, ok := stripped(member(v, key))
 		if !ok {
@@ -210,7 +218,7 @@ func (w *decisionWriter) text(name string) {
 		w.put(name, null)
 		return
 	}
-	text, ok := strippedLiteral(v)
+	text, ok := w.texts.stripped(v)
 	if !ok {
 		w.fail("/"+name, "must be a non-empty string or null")
 	}
@@ -240,7 +248,7 @@ func (w *decisionWriter) list(name string) {
 		if err != nil && w.err == nil {
 			w.err = err
 		}
-		w.put(name, textList(texts))
+		w.put(name, w.texts.texts(texts))
 	default:
 		w.fail("/"+name, "must be a list or null")
 	}
@@ -280,7 +288,7 @@ func (w *decisionWriter) budget() {
 	tokens, duration := member(v, "max_tokens"), member(v, "max_duration_ms")
 	w.integer("/enforced_budget/max_tokens", tokens)
 	w.integer("/enforced_budget/max_duration_ms", duration)
-	var o object
+	o := w.texts.object()
 	if !isAbsent(duration) {
 		o.raw("max_duration_ms", literalOf(duration))
 	}

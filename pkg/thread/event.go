@@ -151,13 +151,23 @@ func EventDigest(kind Kind, correlationID string, payload canon.Value) (Digest, 
 
 // hasForm tells whether an object has a form under dbl, less its members of some names.
 func hasForm(v canon.Value, left []string) error {
-	if !slices.ContainsFunc(v.Members(), func(m canon.Member) bool { return !m.Value.InDBL() && !slices.Contains(left, m.Name) }) {
+	if allInDBL(v, left) {
 		return nil
 	}
 	var o object
 	o.without(v, left...)
 	_, err := canonical(o.literal())
 	return err
+}
+
+func allInDBL(v canon.Value, left []string) bool {
+	members := v.Members()
+	for i := range members { // in place: a member is large to copy
+		if !members[i].Value.InDBL() && !slices.Contains(left, members[i].Name) {
+			return false
+		}
+	}
+	return true
 }
 
 // CheckTrace holds the trace of an EXECUTION payload to its trace_digest. The error is an *Error.
@@ -172,7 +182,9 @@ func CheckTrace(payload canon.Value) error {
 	}
 	covered := literalOf(trace)
 	if hasTiming(trace) {
-		covered = withoutTiming(trace)
+		r := takeRoom()
+		defer r.leave()
+		covered = r.withoutTiming(trace)
 	}
 	d, err := digestOf(covered)
 	if err != nil {
@@ -185,29 +197,30 @@ func CheckTrace(payload canon.Value) error {
 }
 
 // withoutTiming gives a value without timing keys.
-func withoutTiming(v canon.Value) literal {
+func (r *room) withoutTiming(v canon.Value) literal {
 	switch v.Kind() {
 	case canon.Object:
 		var o object
 		for _, m := range v.Members() {
 			if !timingKeys[m.Name] {
-				o.raw(m.Name, withoutTiming(m.Value))
+				o.raw(m.Name, r.withoutTiming(m.Value))
 			}
 		}
 		return o.literal()
 	case canon.Array:
 		items := make([]literal, len(v.Elements()))
 		for i, e := range v.Elements() {
-			items[i] = withoutTiming(e)
+			items[i] = r.withoutTiming(e)
 		}
-		return list(items)
+		return r.list(items)
 	}
 	return literalOf(v)
 }
 
 func hasTiming(v canon.Value) bool {
-	for _, m := range v.Members() {
-		if timingKeys[m.Name] || hasTiming(m.Value) {
+	members := v.Members()
+	for i := range members {
+		if timingKeys[members[i].Name] || hasTiming(members[i].Value) {
 			return true
 		}
 	}

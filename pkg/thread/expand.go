@@ -18,20 +18,21 @@ const (
 )
 
 // transforms writes the transforms of a decision: one where the history was expanded.
-func (e *Expansion) transforms() literal {
+func (e *Expansion) transforms(r *room) literal {
 	if e == nil {
-		return list(nil)
+		return emptyList
 	}
-	var params object
+	params := r.object()
 	params.integer("count", e.Count)
 	params.text("mode", expandMode)
 	params.integer("n", e.N)
 	params.text("result", "expanded")
-	var o object
+	written := params.literal()
+	o := r.object()
 	o.text("op", "AUTO_DECLARE_REFS")
-	o.raw("params", params.literal())
+	o.raw("params", written)
 	o.text("target", "context.refs")
-	return list([]literal{o.literal()})
+	return r.list([]literal{o.literal()})
 }
 
 // expansionOf tells whether a turn without references asks for the history of its thread, and for how many turns.

@@ -24,12 +24,13 @@ type object struct {
 	start  int
 	last   string // name
 	unlike bool   // the text is not in the form of dbl
+	room   *room  // that it stands in; nil for memory of its own
 }
 
 func (o *object) name(name string) {
 	if len(o.out) == o.start {
-		const room = 256
-		o.out = append(slices.Grow(o.out, room), '{')
+		const first = 256
+		o.out = append(slices.Grow(o.out, first), '{')
 	} else {
 		o.out = append(o.out, ',')
 		o.unlike = o.unlike || name <= o.last
@@ -57,7 +58,15 @@ func (o *object) integer(name string, value int) {
 // literal closes the object.
 func (o *object) literal() literal {
 	o.end()
-	return literal{o.out[o.start:], !o.unlike}
+	return o.written()
+}
+
+// written gives the text, and its room to the next one.
+func (o *object) written() literal {
+	if o.room != nil {
+		o.room.out, o.room.taken = o.out, false
+	}
+	return literal{slices.Clip(o.out[o.start:]), !o.unlike}
 }
 
 func (o *object) end() {
@@ -76,68 +85,96 @@ func (o *object) object(name string, write func(inner *object)) {
 	o.out, o.unlike = inner.out, o.unlike || inner.unlike
 }
 
-// rooms keeps the room of one text for the next.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
+// room is memory for texts that are written one after the other. Those of a room that was left are void.
+type room struct {
+	out   []byte
+	taken bool // by a text that has not ended: another one takes memory of its own
+}
+
+// rooms keeps the rooms that were left.
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+func takeRoom() *room { return rooms.Get().(*room) }
+
+func (r *room) leave() {
+	const most = 1 << 20 // bytes that a room may have to be kept
+	if cap(r.out) <= most {
+		r.out, r.taken = r.out[:0], false
+		rooms.Put(r)
+	}
+}
+
+func (r *room) object() object {
+	if r.taken {
+		return object{}
+	}
+	r.taken = true
+	return object{out: r.out, start: len(r.out), room: r}
+}
 
 // digestObject digests the object that is written, and keeps nothing of it. The error is an *Error with a code of canon.
 func digestObject(write func(o *object)) (Digest, error) {
-	const most = 1 << 20 // bytes that a room may have to be kept
-	room := rooms.Get().(*[]byte)
-	o := object{out: (*room)[:0]}
+	r := takeRoom()
+	defer r.leave()
+	o := r.object()
 	write(&o)
-	d, err := digestOf(o.literal())
-	if *room = o.out; cap(o.out) <= most {
-		rooms.Put(room)
-	}
-	return d, err
+	return digestOf(o.literal())
 }
 
-func list(items []literal) literal {
-	size := len("[]")
-	for _, item := range items {
-		size += len(item.json) + len(",")
-	}
-	l := literal{append(make([]byte, 0, size), '['), true}
+func (r *room) list(items []literal) literal {
+	o := r.object()
+	o.out = append(o.out, '[')
 	for i, item := range items {
 		if i > 0 {
-			l.json = append(l.json, ',')
+			o.out = append(o.out, ',')
 		}
-		l.json = append(l.json, item.json...)
-		l.inDBL = l.inDBL && item.inDBL
+		o.out = append(o.out, item.json...)
+		o.unlike = o.unlike || !item.inDBL
 	}
-	l.json = append(l.json, ']')
-	return l
+	o.out = append(o.out, ']')
+	return o.written()
 }
 
-func textList(texts []string) literal {
-	out := []byte{'['}
+func (r *room) texts(texts []string) literal {
+	o := r.object()
+	o.out = append(o.out, '[')
 	for i, text := range texts {
 		if i > 0 {
-			out = append(out, ',')
+			o.out = append(o.out, ',')
 		}
-		out = canon.QuoteASCII(out, []byte(text))
+		o.out = canon.QuoteASCII(o.out, []byte(text))
 	}
-	return literal{append(out, ']'), true}
+	o.out = append(o.out, ']')
+	return o.written()
 }
 
-func quoted(text string) literal { return literal{canon.QuoteASCII(nil, []byte(text)), true} }
+func (r *room) quoted(text string) literal {
+	o := r.object()
+	o.out = canon.QuoteASCII(o.out, []byte(text))
+	return o.written()
+}
 
-var null = literal{[]byte("null"), true}
+// The values that are written where there is none.
+var (
+	null      = literal{[]byte("null"), true}
+	emptyList = literal{[]byte("[]"), true}
+)
 
-// strippedLiteral is stripped for a text that is written again: mostly as it stands.
-func strippedLiteral(v canon.Value) (literal, bool) {
+// stripped is the function of that name for a text that is written again: mostly as it stands.
+func (r *room) stripped(v canon.Value) (literal, bool) {
 	raw := v.Raw()
 	if v.Kind() == canon.String && v.InDBL() && len(raw) > len(`""`) && raw[1] > ' ' && raw[len(raw)-2] > ' ' && bytes.IndexByte(raw, '\\') < 0 {
 		return literal{raw, true}, true
 	}
 	text, ok := stripped(v)
-	return quoted(text), ok
+	return r.quoted(text), ok
 }
 
 // without writes the members of an object less those of some names.
 func (o *object) without(v canon.Value, names ...string) {
-	for _, m := range v.Members() {
-		if !slices.Contains(names, m.Name) {
+	members := v.Members()
+	for i := range members { // in place: a member is large to copy
+		if m := &members[i]; !slices.Contains(names, m.Name) {
 			o.raw(m.Name, literalOf(m.Value))
 		}
 	}

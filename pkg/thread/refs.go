@@ -30,11 +30,11 @@ func sortRefs(refs []Ref) []Ref {
 	return refs
 }
 
-// declaredList writes declared references.
-func declaredList(refs []Ref) literal {
+// declared writes declared references.
+func (r *room) declared(refs []Ref) literal {
 	items := make([]literal, len(refs))
 	for i, ref := range refs {
-		var o object
+		o := r.object()
 		o.text("ref_id", ref.ID)
 		o.text("ref_type", ref.Type)
 		if ref.HasVersion {
@@ -42,7 +42,7 @@ func declaredList(refs []Ref) literal {
 		}
 		items[i] = o.literal()
 	}
-	return list(items)
+	return r.list(items)
 }
 
 // ResolvedRef is a reference together with the event it names.
@@ -57,10 +57,10 @@ type ResolvedRef struct {
 	Content     string // the event's text, stripped; empty where it has none
 }
 
-func resolvedList(refs []ResolvedRef) literal {
+func (r *room) resolved(refs []ResolvedRef) literal {
 	items := make([]literal, len(refs))
 	for i, ref := range refs {
-		var o object
+		o := r.object()
 		o.text("admitted_for", ref.AdmittedFor)
 		o.text("content", ref.Content)
 		o.text("event_digest", ref.EventDigest)
@@ -73,7 +73,7 @@ func resolvedList(refs []ResolvedRef) literal {
 		}
 		items[i] = o.literal()
 	}
-	return list(items)
+	return r.list(items)
 }
 
 // Query is what one turn asks to be resolved.

@@ -77,10 +77,11 @@ func ResolveRefs(p Profile) Stage {
 			return nil, err
 		}
 		var o object
-		o.raw("resolved_refs", resolvedList(r.Refs))
-		o.raw("normative_refs", textList(r.NormativeIDs()))
-		o.raw("normative_input_digests", textList(r.InputDigests))
-		o.raw("warnings", textList(r.Warnings))
+		var texts room
+		o.raw("resolved_refs", texts.resolved(r.Refs))
+		o.raw("normative_refs", texts.texts(r.NormativeIDs()))
+		o.raw("normative_input_digests", texts.texts(r.InputDigests))
+		o.raw("warnings", texts.texts(r.Warnings))
 		return canonical(o.literal())
 	}
 }
@@ -103,11 +104,12 @@ func BuildContext(p Profile) Stage {
 			return nil, err
 		}
 		var o object
-		refs := resolvedList(ctx.Resolution.Refs)
-		o.raw("context_spec", ctx.spec(refs))
-		o.raw("assembled_context", ctx.assembled(refs))
+		var texts room
+		refs := texts.resolved(ctx.Resolution.Refs)
+		o.raw("context_spec", ctx.spec(&texts, refs))
+		o.raw("assembled_context", ctx.assembled(&texts, refs))
 		o.text("context_digest", d.String())
-		o.raw("transforms", ctx.Expansion.transforms())
+		o.raw("transforms", ctx.Expansion.transforms(&texts))
 		return canonical(o.literal())
 	}
 }

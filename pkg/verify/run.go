@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -13,11 +12,13 @@ import (
 // runRules are the checks of a native run besides those of its trace, in the order of the contract.
 var runRules = []rule{
 	{id: "V1.preimages", run: checkPreimages},
+	{id: "V1.rank_keys", run: checkRankKeys},
 	{id: "V2.catalogue", run: checkCatalogue},
 	{id: "V2.lines", run: checkLines},
 	{id: "V2.recorded", run: checkRecorded},
 	{id: "V2.agreement", run: checkAgreement},
-	{id: "V2.sequence", run: checkSequence},
+	{id: "V2.snapshot", run: checkSnapshot},
+	{id: "V2.read", run: checkRead},
 	{id: "V5.files", run: checkFiles},
 	{id: "V5.pinned", run: checkPinned},
 	{id: "V5.policy_set_id", run: checkPolicySet},
@@ -25,6 +26,7 @@ var runRules = []rule{
 	{id: "V5.output_model_config", run: checkOutputModels},
 	{id: "V5.constraints_digest", run: checkConstraints},
 	{id: "V5.prompt_digest", run: checkPrompts},
+	{id: "V5.state_digest_after", run: checkStateAfter},
 	{id: "V5.stages", run: listStages},
 }
 
@@ -168,34 +170,4 @@ func (c *checker) outputAgreement(out trace.Document) {
 	if e, ok := c.stages().at(trace.PromptReady, turn, attempt, -1); ok {
 		c.agree(c.inTrace(e.Pointer()+"/stage/prompt_digest", e.Stage.Prompt), in(out, "/prompt_digest"), "prompt_digest")
 	}
-}
-
-// checkSequence holds the snapshot to M9: every number once, the next one greater than all.
-func checkSequence(c *checker) {
-	snapshot := c.t.Recording.Snapshot
-	records, ok := snapshot.Value.Get("records")
-	if !ok {
-		c.tally(finding.NotChecked, "there is no snapshot")
-		return
-	}
-	mark := c.mark()
-	holder := map[int64]int{}
-	most := int64(0)
-	for i, record := range records.Elements() {
-		number, ok := record.Get("sequence_number")
-		n, isInt := canon.Integer(number.Raw())
-		if !ok || !isInt {
-			continue
-		}
-		at := fmt.Sprintf("/records/%d/sequence_number", i)
-		if other, twice := holder[n]; twice {
-			c.report(finding.RunSequence, snapshot.Path, at, finding.NoEvent, "the sequence number is also that of record %d", other).Actual = number.Raw()
-		}
-		holder[n] = i
-		most = max(most, n)
-	}
-	if next, ok := canon.Integer(snapshot.Field("/next_sequence_number").Raw); ok && next <= most {
-		c.report(finding.RunSequence, snapshot.Path, "/next_sequence_number", finding.NoEvent, "the next sequence number is not greater than %d", most)
-	}
-	c.hold(mark)
 }

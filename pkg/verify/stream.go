@@ -40,10 +40,11 @@ type Stream struct {
 	at      seen
 
 	chain     string // v_digest so far
+	before    string // digest of the event before, as stored
 	memory    record
 	essences  thread.Essences // where contexts are assembled again
-	decisions []decision // where contexts are assembled again
-	decided   int        // DECISIONs
+	decisions []decision      // where contexts are assembled again
+	decided   int             // DECISIONs
 	releases  releases
 	deferred  []deferredRelease
 }
@@ -53,6 +54,8 @@ type seen struct {
 	thread.Event
 	position int
 	payload  canon.Value
+	digest   stated // as stored
+	key      turnKey
 	turn     *turn
 	digested bool // of a DECISION: assembly_digest is right
 }
@@ -66,7 +69,7 @@ type unseen struct {
 // NewStream starts a check. Add takes the events, Result ends it.
 func NewStream(o StreamOptions) *Stream {
 	rules := streamRules()
-	return &Stream{o: o, rules: rules, tallies: make([][]finding.Check, len(rules)), chain: thread.ChainSeed, memory: newRecord()}
+	return &Stream{o: o, rules: rules, tallies: make([][]finding.Check, len(rules)), chain: thread.ChainSeed, before: thread.ChainSeed, memory: newRecord()}
 }
 
 // streamRule is one check, of each event of a kind, or at the end.
@@ -118,7 +121,8 @@ func (s *Stream) Add(e thread.Event) {
 	if err != nil {
 		payload = canon.Value{} // it has no digest then, and checkEventDigest says so
 	}
-	s.at = seen{Event: e, position: s.memory.count(), payload: payload, turn: s.memory.turnOf(e)}
+	s.at = seen{Event: e, position: s.memory.count(), payload: payload, digest: s.memory.stated(e.Digest), key: s.memory.key(e)}
+	s.at.turn = s.memory.turnOf(s.at.key)
 	for i, r := range s.rules {
 		if r.run != nil && (r.kind == "" || r.kind == e.Kind) {
 			s.rule = i
@@ -129,6 +133,7 @@ func (s *Stream) Add(e thread.Event) {
 		s.essences.Add(s.at.position, e.Kind, payload)
 	}
 	s.remember()
+	s.before = e.Digest
 }
 
 // member gives a value of the payload at work; the zero Value where there is none.

@@ -52,7 +52,7 @@ func (s *Stream) reassemble(source StreamSource) error {
 // place puts an earlier event to work again.
 func (s *Stream) place(position int32) {
 	s.at = seen{position: int(position)}
-	s.at.Index = s.memory.row(int(position)).index
+	s.at.Index = int(s.memory.row(int(position)).index)
 }
 
 func (s *Stream) assemble(d decision, h *history) error {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -25,7 +26,7 @@ func checkConfigPins(s *Stream) {
 	}
 	for _, pointer := range configPins {
 		v := s.member(pointer)
-		if text, _ := v.Text(); text == "" || text == resolutionOff {
+		if text, _ := v.TextBytes(); len(text) == 0 || string(text) == resolutionOff {
 			s.fail("/payload"+pointer, nil, clone(v.Raw()), "the decision stores a context and does not pin its configuration here")
 			return
 		}
@@ -39,14 +40,14 @@ func checkGovernance(s *Stream) {
 		s.skip(noContext)
 		return
 	}
-	var admitted []string
+	var admitted [][]byte
 	for i, ref := range s.member(resolvedAt).Elements() {
 		purpose, _ := ref.Get("admitted_for")
-		if text, _ := purpose.Text(); text != thread.Governance {
+		if !isText(purpose, thread.Governance) {
 			continue
 		}
 		digest, _ := ref.Get("event_digest")
-		text, _ := digest.Text()
+		text, _ := digest.TextBytes()
 		admitted = append(admitted, text)
 		if event := s.eventOf(ref); event != nil && (event.kind != intentRow || s.memory.text(event.intentType) == artifactHandle) {
 			pointer := "/payload" + resolvedAt + "/" + string(numberValue(i)) + "/admitted_for"
@@ -54,14 +55,14 @@ func checkGovernance(s *Stream) {
 			return
 		}
 	}
-	var inputs []string
+	var inputs [][]byte
 	for _, v := range s.member(normativeAt).Elements() {
-		text, _ := v.Text()
+		text, _ := v.TextBytes()
 		inputs = append(inputs, text)
 	}
-	slices.Sort(admitted)
-	slices.Sort(inputs)
-	if !slices.Equal(admitted, inputs) {
+	slices.SortFunc(admitted, bytes.Compare)
+	slices.SortFunc(inputs, bytes.Compare)
+	if !slices.EqualFunc(admitted, inputs, bytes.Equal) {
 		s.fail("/payload"+normativeAt, nil, clone(s.member(normativeAt).Raw()), "the normative inputs are not the references that are admitted for governance")
 		return
 	}

@@ -16,12 +16,18 @@ const artifactHandle = "artifact.handle"
 
 const noContext = "the decision stores no context"
 
-func nothing(v canon.Value) bool { return v.Kind() == canon.Invalid || v.Kind() == canon.Null }
+func nothing(v canon.Value) bool { return len(v.Raw()) == 0 || v.Kind() == canon.Null }
+
+// isText tells that a value is a string of that text.
+func isText(v canon.Value, text string) bool {
+	stated, ok := v.TextBytes()
+	return ok && string(stated) == text
+}
 
 // X3, X6: assembly_digest is the digest of the stored context; context_digest is the same for ALLOW, null for DENY.
 func checkContextDigests(s *Stream) {
 	assembly, context := s.member("/assembly_digest"), s.member("/context_digest")
-	denied, _ := s.member("/result").Text()
+	denied := isText(s.member("/result"), "DENY")
 	spec, assembled := s.member("/context_spec"), s.member("/assembled_context")
 	if nothing(spec) && nothing(assembled) && nothing(assembly) {
 		s.skip(noContext)
@@ -35,52 +41,50 @@ func checkContextDigests(s *Stream) {
 		return
 	}
 	d, err := thread.ContextDigest(spec, assembled)
-	if stated, ok := assembly.Text(); ok && err == nil {
-		s.at.digested = stated == d.String()
-	}
+	s.at.digested = err == nil && s.memory.statedIn(assembly) == computed(d)
 	if err != nil {
 		s.fail("/payload/assembly_digest", nil, clone(assembly.Raw()), "the stored context has no digest: %s", err)
 	} else {
-		s.compareValue("/payload/assembly_digest", d.String(), assembly, "assembly_digest is not the digest of the stored context")
+		s.compareDigest("/payload/assembly_digest", d, assembly, "assembly_digest is not the digest of the stored context")
 	}
 	s.as("context_digest", func() {
 		switch {
-		case denied == "DENY" && nothing(context):
+		case denied && nothing(context):
 			s.pass()
-		case denied == "DENY":
+		case denied:
 			s.fail("/payload/context_digest", finding.Value("null"), clone(context.Raw()), "a refused turn has no context digest")
 		case err != nil:
 			s.fail("/payload/context_digest", nil, clone(context.Raw()), "the stored context has no digest")
 		default:
-			s.compareValue("/payload/context_digest", d.String(), context, "context_digest is not the digest of the stored context")
+			s.compareDigest("/payload/context_digest", d, context, "context_digest is not the digest of the stored context")
 		}
 	})
 }
 
-// compareValue is compare for a value of the payload.
-func (s *Stream) compareValue(pointer, computed string, stored canon.Value, detail string) {
-	if text, ok := stored.Text(); ok && text == computed {
+// compareDigest passes where a value of the payload is the computed digest.
+func (s *Stream) compareDigest(pointer string, d thread.Digest, v canon.Value, detail string) {
+	if s.memory.statedIn(v) == computed(d) {
 		s.pass()
 		return
 	}
-	s.fail(pointer, textValue(computed), clone(stored.Raw()), "%s", detail)
+	s.fail(pointer, textValue(d.String()), clone(v.Raw()), "%s", detail)
 }
 
 // X4, X6: both pins are the digest of the configuration given; without one they are held to each other.
 func checkConfigDigests(s *Stream) {
-	var stated []string
+	stated := make([][]byte, 0, len(configPins))
 	for _, pointer := range configPins {
 		v := s.member(pointer)
 		if nothing(v) {
 			continue
 		}
-		text, _ := v.Text()
-		if text == resolutionOff {
+		text, _ := v.TextBytes()
+		if string(text) == resolutionOff {
 			s.skip("context resolution was off") // where a context is stored, checkConfigPins fails
 			return
 		}
 		stated = append(stated, text)
-		if s.o.Config != nil && text != s.o.Config.Digest.String() {
+		if s.o.Config != nil && s.memory.statedIn(v) != computed(s.o.Config.Digest) {
 			s.fail("/payload"+pointer, textValue(s.o.Config.Digest.String()), clone(v.Raw()), "the decision rests on another context configuration")
 			return
 		}
@@ -88,8 +92,8 @@ func checkConfigDigests(s *Stream) {
 	switch {
 	case len(stated) == 0:
 		s.skip("the decision states no configuration")
-	case len(stated) == 2 && stated[0] != stated[1]:
-		s.fail("/payload"+configPins[1], textValue(stated[0]), textValue(stated[1]), "the two pins of the configuration differ")
+	case len(stated) == 2 && !bytes.Equal(stated[0], stated[1]):
+		s.fail("/payload"+configPins[1], textValue(string(stated[0])), textValue(string(stated[1])), "the two pins of the configuration differ")
 	case s.o.Config == nil:
 		s.skip(noConfig)
 	default:
@@ -102,7 +106,7 @@ const noConfig = "no context configuration was given (--context-config)"
 // X6: every resolved reference is an event of the thread as it stands, before the decision.
 func checkReferences(s *Stream) {
 	cross := s.ruleNamed("cross_thread")
-	threadID := s.memory.id(s.at.ThreadID)
+	threadID := s.at.key.thread
 	for i, ref := range s.member("/context_spec/retrieval/resolved_refs").Elements() {
 		pointer := "/payload/context_spec/retrieval/resolved_refs/" + string(numberValue(i))
 		value, _ := ref.Get("event_index")
@@ -135,7 +139,7 @@ func (s *Stream) refersTo(pointer string, ref canon.Value, event *row) {
 		s.fail(pointer+"/event_digest", textValue(s.memory.spell(event.digest)), clone(digest.Raw()), "the reference states another digest than its event")
 		return
 	}
-	if text, _ := kind.Text(); text != string(rowKinds[event.kind]) {
+	if text, _ := kind.TextBytes(); string(text) != string(rowKinds[event.kind]) {
 		s.fail(pointer+"/event_kind", textValue(string(rowKinds[event.kind])), clone(kind.Raw()), "the reference states another kind than its event")
 		return
 	}
@@ -144,7 +148,7 @@ func (s *Stream) refersTo(pointer string, ref canon.Value, event *row) {
 
 // X2, X6: every normative input is an earlier INTENT of the thread.
 func checkNormative(s *Stream) {
-	threadID := s.memory.id(s.at.ThreadID)
+	threadID := s.at.key.thread
 	for i, v := range s.member("/assembled_context/normative_input_digests").Elements() {
 		if _, ok := s.memory.intents[normativeKey{threadID, s.memory.statedIn(v)}]; ok {
 			s.pass()
@@ -172,7 +176,7 @@ func checkIntentLink(s *Stream) {
 		s.fail(pointer, nil, clone(v.Raw()), "intent_index is no index")
 		return
 	}
-	event, key := s.memory.atIndex(int(index)), s.memory.key(s.at.Event)
+	event, key := s.memory.atIndex(int(index)), s.at.key
 	switch {
 	case event == nil:
 		s.missing(pointer, nil, clone(v.Raw()), "no earlier event has this index")
@@ -266,11 +270,10 @@ func (s *Stream) rememberDecision(of turnOnly) {
 		s.rememberRelease()
 		return
 	}
-	result, _ := s.member("/result").Text()
-	config, _ := s.member("/boundary/context_config_digest").Text()
 	d := decision{
 		position: int32(e.position), intent: e.turn.intent, assembly: assembly,
-		off: config == resolutionOff && nothing(s.member("/context_spec")), digested: e.digested, denied: result == "DENY", reason: -1,
+		off:      isText(s.member("/boundary/context_config_digest"), resolutionOff) && nothing(s.member("/context_spec")),
+		digested: e.digested, denied: isText(s.member("/result"), "DENY"), reason: -1,
 	}
 	if d.intent < 0 {
 		if position, ok := r.asked[of]; ok {

@@ -94,7 +94,7 @@ func (h *history) Edges(n int) ([]thread.Event, error) {
 func (h *history) event(position int32) (thread.Event, error) {
 	m, r := h.of.memory, h.of.memory.row(int(position))
 	e := thread.Event{
-		Index: r.index, Kind: rowKinds[r.kind], ThreadID: m.text(r.thread), TurnID: m.text(r.turn),
+		Index: int(r.index), Kind: rowKinds[r.kind], ThreadID: m.text(r.thread), TurnID: m.text(r.turn),
 		CorrelationID: m.text(r.correlation), IntentType: m.text(r.intentType), Digest: m.spell(r.digest),
 	}
 	if r.kind != intentRow && r.kind != executionRow {

@@ -1,9 +1,7 @@
 package verify
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -12,7 +10,7 @@ import (
 
 // stated is a digest as an artifact states it, in as few bytes as will do: streams have very many.
 type stated struct {
-	sum  [sha256.Size]byte
+	sum  canon.Sum
 	form statedForm
 }
 
@@ -27,7 +25,7 @@ const (
 
 // row is what is kept of an event.
 type row struct {
-	index                                 int
+	index                                 int32
 	digest                                stated
 	kind                                  kindOfRow
 	thread, turn, correlation, intentType int32 // ids of texts
@@ -75,12 +73,13 @@ type normativeKey struct {
 	digest stated
 }
 
-const chunk = 1 << 14 // rows; a slice that grew would be there twice while it grows
+const chunk = 1 << 10 // rows; a slice that grew would be there twice while it grows
 
 // record is what is kept of the events so far.
 type record struct {
 	rows    [][]row
-	moved   map[int]int32 // index to position, where they differ
+	moved   map[int]int32         // index to position, where they differ
+	others  map[int32]thread.Kind // by position, of otherRow
 	ids     map[string]int32
 	texts   []string
 	turns   map[turnKey]*turn
@@ -91,7 +90,7 @@ type record struct {
 
 func newRecord() record {
 	return record{
-		moved: map[int]int32{}, ids: map[string]int32{}, turns: map[turnKey]*turn{},
+		moved: map[int]int32{}, others: map[int32]thread.Kind{}, ids: map[string]int32{}, turns: map[turnKey]*turn{},
 		asked: map[turnOnly]int32{}, decided: map[turnOnly]struct{}{}, intents: map[normativeKey]struct{}{},
 	}
 }
@@ -109,8 +108,8 @@ func (r *record) count() int {
 func (r *record) row(position int) *row { return &r.rows[position/chunk][position%chunk] }
 
 func (r *record) append(added row) {
-	if n := r.count(); added.index != n {
-		r.moved[added.index] = int32(n)
+	if n := r.count(); int(added.index) != n {
+		r.moved[int(added.index)] = int32(n)
 	}
 	if last := len(r.rows) - 1; last < 0 || len(r.rows[last]) == chunk {
 		size := chunk
@@ -128,7 +127,7 @@ func (r *record) atIndex(index int) *row {
 	if position, ok := r.moved[index]; ok {
 		return r.row(int(position))
 	}
-	if index >= 0 && index < r.count() && r.row(index).index == index {
+	if index >= 0 && index < r.count() && int(r.row(index).index) == index {
 		return r.row(index)
 	}
 	return nil
@@ -151,8 +150,7 @@ func (r *record) key(e thread.Event) turnKey {
 	return turnKey{r.id(e.ThreadID), r.id(e.TurnID), r.id(e.CorrelationID)}
 }
 
-func (r *record) turnOf(e thread.Event) *turn {
-	key := r.key(e)
+func (r *record) turnOf(key turnKey) *turn {
 	t := r.turns[key]
 	if t == nil {
 		t = &turn{intent: -1, decision: -1}
@@ -165,13 +163,9 @@ const digestPrefix = "sha256:"
 
 // stated keeps a digest that is written as text.
 func (r *record) stated(text string) stated {
-	var d stated
-	digits, ok := strings.CutPrefix(text, digestPrefix)
-	if ok && len(digits) == hex.EncodedLen(len(d.sum)) {
-		if n, err := hex.Decode(d.sum[:], []byte(digits)); err == nil && n == len(d.sum) && hex.EncodeToString(d.sum[:]) == digits {
-			d.form = prefixed
-			return d
-		}
+	d, ok := prefixedSum(text)
+	if ok {
+		return d
 	}
 	d = stated{form: otherText}
 	binary.LittleEndian.PutUint32(d.sum[:], uint32(r.id(text)))
@@ -180,34 +174,66 @@ func (r *record) stated(text string) stated {
 
 // statedIn keeps a digest that stands in a payload.
 func (r *record) statedIn(v canon.Value) stated {
-	if v.Kind() == canon.Invalid || v.Kind() == canon.Null {
+	if nothing(v) {
 		return stated{}
 	}
-	if text, ok := v.Text(); ok {
-		return r.stated(text)
+	text, ok := v.TextBytes()
+	if !ok {
+		return stated{form: otherValue}
 	}
-	return stated{form: otherValue}
+	if d, ok := prefixedSum(text); ok {
+		return d
+	}
+	return r.stated(string(text))
 }
+
+// prefixedSum reads a digest of the form prefixed.
+func prefixedSum[T string | []byte](text T) (d stated, ok bool) {
+	if len(text) != len(digestPrefix)+2*len(d.sum) || string(text[:len(digestPrefix)]) != digestPrefix {
+		return stated{}, false
+	}
+	for i := range d.sum {
+		at := len(digestPrefix) + 2*i
+		high, low := lowerHex[text[at]], lowerHex[text[at+1]]
+		if high|low > 0xF {
+			return stated{}, false
+		}
+		d.sum[i] = high<<4 | low
+	}
+	d.form = prefixed
+	return d, true
+}
+
+// lowerHex is what a lowercase hex digit counts, and more than 15 for any other byte.
+var lowerHex = func() (digits [256]byte) {
+	for c := range digits {
+		digits[c] = 0xFF
+	}
+	for n, c := range []byte("0123456789abcdef") {
+		digits[c] = byte(n)
+	}
+	return digits
+}()
 
 // spell gives a stated digest as it was written; "" for none.
 func (r *record) spell(d stated) string {
 	switch d.form {
 	case prefixed:
-		return digestPrefix + hex.EncodeToString(d.sum[:])
+		return canon.PrefixedHex.Spell(d.sum)
 	case otherText:
 		return r.text(int32(binary.LittleEndian.Uint32(d.sum[:])))
 	}
 	return ""
 }
 
-func computed(d thread.Digest) stated { return stated{sum: [sha256.Size]byte(d.Sum), form: prefixed} }
+func computed(d thread.Digest) stated { return stated{sum: d.Sum, form: prefixed} }
 
 // remember keeps what later events refer to of the event at work.
 func (s *Stream) remember() {
 	e, r := &s.at, &s.memory
-	key := r.key(e.Event)
+	key := e.key
 	added := row{
-		index: e.Index, digest: r.stated(e.Digest), kind: rowKind(e.Kind),
+		index: int32(e.Index), digest: e.digest, kind: rowKind(e.Kind),
 		thread: key.thread, turn: key.turn, correlation: key.correlation, intentType: r.id(e.IntentType),
 	}
 	position := int32(e.position)
@@ -226,5 +252,24 @@ func (s *Stream) remember() {
 			e.turn.proof = r.statedIn(s.member("/payload_digest"))
 		}
 	}
+	if added.kind == otherRow {
+		r.others[position] = thread.Kind(strings.Clone(string(e.Kind)))
+	}
 	r.append(added)
+}
+
+// Events gives, in stored order, what is kept of the events: index, kind, and the ids of the turn.
+func (s *Stream) Events(each func(thread.Event)) {
+	r := &s.memory
+	for position := range r.count() {
+		of := r.row(position)
+		e := thread.Event{
+			Index: int(of.index), Kind: rowKinds[of.kind],
+			ThreadID: r.text(of.thread), TurnID: r.text(of.turn), CorrelationID: r.text(of.correlation),
+		}
+		if of.kind == otherRow {
+			e.Kind = r.others[int32(position)]
+		}
+		each(e)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -78,21 +79,30 @@ func sortedList(v canon.Value) []byte {
 
 // render is the digest of what the model is shown.
 func (r release) render() (canon.Sum, error) {
-	return digestOf(join(`{"messages":`, r.messages, `}`), r.inDBL)
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	*room = join((*room)[:0], `{"messages":`, r.messages, `}`)
+	return digestOf(*room, r.inDBL)
 }
 
 // proof is the digest of what the model is given. The members stand in the order of dbl.
 func (r release) proof(of guard) (canon.Sum, error) {
-	text := []byte{'{'}
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	text := append((*room)[:0], '{')
 	if r.budget != nil {
-		text = join(`{"enforced_budget":`, r.budget, `,`)
+		text = join(text, `"enforced_budget":`, r.budget, `,`)
 	}
-	text = append(text, join(`"messages":`, r.messages, `,"model_id":`, of.model)...)
+	text = join(text, `"messages":`, r.messages, `,"model_id":`, of.model)
 	if r.tools != nil {
-		text = append(text, join(`,"permitted_tools":`, r.tools)...)
+		text = join(text, `,"permitted_tools":`, r.tools, "")
 	}
-	return digestOf(append(text, join(`,"provider":`, of.provider, `}`)...), r.inDBL && of.inDBL)
+	*room = join(text, `,"provider":`, of.provider, `}`)
+	return digestOf(*room, r.inDBL && of.inDBL)
 }
+
+// rooms keeps the memory of one digested text for the next.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // guard is what a PROOF adds to the release that it digests, as JSON texts.
 type guard struct {
@@ -107,15 +117,11 @@ func digestOf(text []byte, inDBL bool) (canon.Sum, error) {
 	return canon.Digest(canon.DBL, text)
 }
 
-func join(parts ...any) []byte {
-	var out []byte
-	for _, part := range parts {
-		switch p := part.(type) {
-		case string:
-			out = append(out, p...)
-		case []byte:
-			out = append(out, p...)
-		}
+// join appends a value between two texts, and what may follow.
+func join(out []byte, before string, value []byte, after string, more ...[]byte) []byte {
+	out = append(append(append(out, before...), value...), after...)
+	for _, m := range more {
+		out = append(out, m...)
 	}
 	return out
 }
@@ -133,8 +139,7 @@ func (s *Stream) rememberRelease() {
 // isReleaseGuard tells whether a PROOF states what was released to the model; others prove something else.
 func isReleaseGuard(proof canon.Value) bool {
 	kind, _ := proof.Get("proof_type")
-	text, _ := kind.Text()
-	return text == "context_release_guard"
+	return isText(kind, "context_release_guard")
 }
 
 // deferredRelease is a PROOF whose DECISION is no longer kept.

@@ -23,14 +23,21 @@ var keys = []string{
 	"CREATE INDEX temp.dmpl_thread ON dmpl_keys (thread_id, idx)",
 }
 
-// Ledger makes a trail answer queries. The evidence stays as it is: what is built for it stands in memory. The error is a
-// [dialect.Problem]: the stream is no trail, or SQLite fails.
+// manyKeys is from how many events on the keys no longer stand in memory, but in a temporary file that SQLite removes.
+const manyKeys = 50_000
+
+// Ledger makes a trail answer queries. The evidence stays as it is: what is built for it stands in memory or in a temporary file. The error
+// is a [dialect.Problem]: the stream is no trail, or SQLite fails.
 func (s *Stream) Ledger() (*Ledger, error) {
 	t, ok := s.content.(*trail)
 	if !ok {
 		return nil, problem(finding.InputUnrecognised, s.Inputs[0].Path, "is a snapshot: it has no ledger until it is projected")
 	}
-	for _, statement := range keys {
+	statements := keys
+	if s.Count < manyKeys {
+		statements = append([]string{"PRAGMA temp_store = MEMORY"}, keys...)
+	}
+	for _, statement := range statements {
 		if _, err := t.conn.ExecContext(context.Background(), statement); err != nil {
 			return nil, t.failed(err)
 		}

@@ -211,7 +211,7 @@ func (s *snapshot) nextEvent(pointer string) (raw []byte, start int64, tolerated
 
 // conclude says what the snapshot is, now that all of it has been read.
 func (s *snapshot) conclude() {
-	s.scan, s.names = nil, nil // what follows are payloads at known places
+	s.scan, s.names, s.each = nil, nil, nil // what follows are payloads at known places
 	st := s.stream
 	st.Count = len(s.places)
 	for _, m := range []struct {

@@ -181,7 +181,9 @@ func (t *trail) readState() error {
 }
 
 func (t *trail) readEvents() error {
-	return t.eachRow(t.row)
+	err := t.eachRow(t.row)
+	t.each = nil // and with it what it fills
+	return err
 }
 
 // row reads one row and passes it on.
