@@ -3,6 +3,7 @@ package verify
 import (
 	"slices"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/thread"
 )
 
@@ -12,6 +13,21 @@ type histories struct {
 	payload   func(position int) ([]byte, error)
 	turns     bool // the events of each turn are wanted
 	ofThreads map[int32]*history
+	intent    reader // of the turn at work
+	found     reader // of the event that was found last
+}
+
+// reader reads one payload after the other into the same memory. The one before is void.
+type reader struct{ parser canon.Parser }
+
+// read is [thread.Read]: what the parser refuses may be what the gateway tolerates.
+func (r *reader) read(raw []byte) (canon.Value, error) {
+	r.parser.Reset(raw, 0)
+	v, err := r.parser.Value()
+	if err != nil || r.parser.End() != nil {
+		return thread.Read(raw)
+	}
+	return v, nil
 }
 
 // history is one thread as references are resolved against it. It implements [thread.History].
@@ -69,6 +85,9 @@ func (h *history) Find(id string) (thread.Event, bool, error) {
 		return thread.Event{}, false, nil
 	}
 	e, err := h.event(position)
+	if len(e.Payload) > 0 {
+		e.Document, _ = h.of.found.read(e.Payload) // an error is met again by who reads it
+	}
 	return e, err == nil, err
 }
 
