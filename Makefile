@@ -3,7 +3,7 @@
 
 VULN := golang.org/x/vuln/cmd/govulncheck@v1.4.0
 
-.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench memory fuzz vuln clean
+.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench crash memory fuzz vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/dmpl .
@@ -47,22 +47,19 @@ test-386:
 # hold its answers, each platform's own binary, under qemu-user where the machine is another. No part of check: it takes
 # minutes. What was not checked has not passed.
 CROSS := ./pkg/canon ./pkg/dotnet ./pkg/document ./pkg/memory ./pkg/pipeline
-CROSSRUN := 'Digest|Vectors|SideBySide|Half|Tripwire|Lower|Compare|Float|Units|JSON|Form|Load|Hash|Round'
+CROSSRUN := Digest|Vectors|SideBySide|Half|Tripwire|Lower|Compare|Float|Units|JSON|Form|Load|Hash|Round
 
 cross:
-	@set -e; missing=; \
+	@set -e; missing=; run="go test -count=1 -timeout 30m -run $(CROSSRUN) $(TESTFLAGS)"; \
 	echo "amd64, LANG=tr_TR.UTF-8 TZ=Pacific/Apia GOMAXPROCS=1"; \
-	LANG=tr_TR.UTF-8 LC_ALL=tr_TR.UTF-8 TZ=Pacific/Apia GOMAXPROCS=1 GOARCH=amd64 go test -count=1 $(TESTFLAGS) $(CROSS); \
-	echo "amd64, GOMAXPROCS=8"; \
-	GOMAXPROCS=8 GOARCH=amd64 go test -count=1 $(TESTFLAGS) $(CROSS); \
-	echo "386"; \
-	GOARCH=386 go test -count=1 $(TESTFLAGS) $(CROSS); \
+	LANG=tr_TR.UTF-8 LC_ALL=tr_TR.UTF-8 TZ=Pacific/Apia GOMAXPROCS=1 GOARCH=amd64 $$run $(CROSS); \
+	echo "amd64, GOMAXPROCS=8"; GOMAXPROCS=8 GOARCH=amd64 $$run $(CROSS); \
+	echo "386"; GOARCH=386 $$run $(CROSS); \
 	for platform in arm64:qemu-aarch64 s390x:qemu-s390x; do \
 		arch=$${platform%%:*}; qemu=$${platform##*:}; \
 		command -v $$qemu >/dev/null || qemu=$$qemu-static; \
 		if command -v $$qemu >/dev/null; then \
-			echo "$$arch under $$qemu"; \
-			GOARCH=$$arch go test -count=1 -timeout 30m -exec $$qemu -run $(CROSSRUN) $(TESTFLAGS) $(CROSS); \
+			echo "$$arch under $$qemu"; GOARCH=$$arch $$run -exec $$qemu $(CROSS); \
 		else \
 			echo "!! NOT CHECKED: $$arch, for want of $$qemu (apt-get install qemu-user)"; missing=1; \
 		fi; \
@@ -90,6 +87,10 @@ bench:
 	else \
 		echo "!! NOT MEASURED: no python3 on this machine, docs/bench/README.md stays as it was"; \
 	fi
+
+# Kills a process between every two statements of a store, ten times over, and lets eight processes share one.
+crash:
+	DMPL_CRASH=10 go test -count=1 -timeout 60m -v -run 'Crash|Processes|Stopped|Torn' ./pkg/memory/sqlite
 
 # Peak memory of the commands on streams at a million events: some minutes, and 2 GB of temporary files.
 memory: build

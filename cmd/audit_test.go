@@ -15,11 +15,11 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
 )
 
-// auditEdit is a small change to a file of LlamaBrain, and what verify says of it, or diff where the file stands against
-// another one.
+// auditEdit is a small change to a file of LlamaBrain, and what verify says of it, diff where the file stands against
+// another one, or replay where it has a state.
 type auditEdit struct {
-	What, File, Against string
-	Edits               []struct {
+	What, File, Against, State string
+	Edits                      []struct {
 		Pointer string
 		Value   json.RawMessage
 		Remove  bool
@@ -123,6 +123,9 @@ func (c auditEdit) write(t *testing.T, dir string) []string {
 	if c.Against != "" {
 		return []string{"diff", auditFixture(c.Against), path}
 	}
+	if c.State != "" {
+		return []string{"replay", path, "--state", auditFixture(c.State)}
+	}
 	return []string{"verify", path}
 }
 
@@ -188,16 +191,82 @@ func rootThenRest(r reported) []string {
 	return append(root, slices.Sorted(slices.Values(rest))...)
 }
 
+// V5: any one value changed gives a finding, but for those that no hash and no total covers: every report lists them.
+func TestWhatVerifyCannotSeeIsKnown(t *testing.T) {
+	unseen := []string{
+		"/CreatorNotes", "/ModelFingerprint/ModelPath", "/SceneName", "CapturedAtUtcTicks", "DialogueText", "FallbackReason",
+		"GeneratedTokenCount", "InteractionCount", "MemoryHashBefore", "MutationsApplied", "PlayerInput", "PromptHash",
+		"PromptTokenCount", "SceneName", "Seed", "SnapshotTimeUtcTicks", "TotalTimeMs", "TriggerId", "TriggerReason", "TtftMs",
+		"ViolationCount",
+	}
+	tree, _ := auditTree(t, auditFixture("package.json"))
+	head := tree.(map[string]any)
+	var pointers []string
+	for name := range head {
+		if name != "ModelFingerprint" && name != "Records" && name != "NpcIds" {
+			pointers = append(pointers, "/"+name)
+		}
+	}
+	for name := range head["ModelFingerprint"].(map[string]any) {
+		pointers = append(pointers, "/ModelFingerprint/"+name)
+	}
+	for name := range head["Records"].([]any)[1].(map[string]any) {
+		pointers = append(pointers, "/Records/1/"+name)
+	}
+	var got []string
+	for _, pointer := range pointers {
+		tree, _ := auditTree(t, auditFixture("package.json"))
+		tokens := strings.Split(pointer, "/")[1:]
+		change(t, tree, tokens, another(valueAt(tree, tokens)), false)
+		path := filepath.Join(t.TempDir(), "package.json")
+		if err := os.WriteFile(path, auditBytes(t, tree, false), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, code := runJSON(t, "verify", path); code == 0 {
+			got = append(got, strings.TrimPrefix(pointer, "/Records/1/"))
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, unseen) {
+		t.Errorf("not seen\n%q, want\n%q", got, unseen)
+	}
+}
+
+func valueAt(tree any, path []string) any {
+	for _, token := range path {
+		if list, ok := tree.([]any); ok {
+			i, _ := strconv.Atoi(token)
+			tree = list[i]
+			continue
+		}
+		tree = tree.(map[string]any)[token]
+	}
+	return tree
+}
+
+// another gives a value of the same type.
+func another(value any) any {
+	switch v := value.(type) {
+	case string:
+		return v + "x"
+	case bool:
+		return !v
+	}
+	n, _ := value.(json.Number).Int64()
+	return n + 1
+}
+
 // everyAudit are command lines about the files of the fixtures as they stand.
 func everyAudit(t *testing.T) []invocation {
 	t.Helper()
 	var all []invocation
-	for _, file := range []string{"package.json", "again.json", "again.lbpk", "log.jsonl", "save.llamasave", "persona.json"} {
+	for _, file := range []string{"package.json", "again.json", "again.lbpk", "log.jsonl", "save.llamasave", "persona.json", "turns.json"} {
 		all = append(all, invocation{"audit verify " + file, []string{"verify", auditFixture(file)}})
 	}
 	for _, p := range [][2]string{{"package.json", "again.lbpk"}, {"log.jsonl", "log-again.jsonl"}, {"package.json", "log.jsonl"}, {"save.llamasave", "save.llamasave"}} {
 		all = append(all, invocation{"audit diff " + p[0] + " " + p[1], []string{"diff", auditFixture(p[0]), auditFixture(p[1])}})
 	}
+	all = append(all, invocation{"audit replay turns.json", []string{"replay", auditFixture("turns.json"), "--state", auditFixture("save.llamasave")}})
 	return append(all, invocation{"audit verify", []string{"verify", filepath.Join(fixtures, "audit")}})
 }
 

@@ -3,7 +3,6 @@ package cmd
 import (
 	"slices"
 
-	"github.com/dmpl/dmpl/pkg/audit"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
 	"github.com/dmpl/dmpl/pkg/equiv"
@@ -34,28 +33,13 @@ func (a *App) areAudits(left, right string, o *diffOptions) (pair auditPair, are
 	return pair, true, nil
 }
 
-func (f auditFile) hasRecords() bool {
-	return f.kind == llamabrain.KindPackage || f.kind == llamabrain.KindLog
-}
-
-func (f auditFile) described() string {
-	names := map[string]string{
-		llamabrain.KindPackage: "a debug package", llamabrain.KindLog: "a rolling log", llamabrain.KindSave: "a save file",
-		llamabrain.KindPersona: "a persona snapshot", "": "no file of LlamaBrain",
-	}
-	return names[f.kind]
-}
-
 // diffAudits compares two files of LlamaBrain (CONTRACT E12).
 func (a *App) diffAudits(p auditPair, o *diffOptions) (finding.Result, error) {
 	name := a.nameOf(p.left.path, p.right.path)
 	settings := equiv.Options{Ignore: o.ignore, Timeline: o.format.value == formatJSON}
-	read := func(f auditFile) (auditSide, error) {
-		a.collectForFile(f.path)
-		return readAuditSide(f, dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests})
-	}
-	left, errLeft := read(p.left)
-	right, errRight := read(p.right)
+	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.digests}
+	left, errLeft := a.readAudit(p.left, true, more, verify.AuditOptions{})
+	right, errRight := a.readAudit(p.right, true, more, verify.AuditOptions{})
 	if errLeft != nil || errRight != nil {
 		return troubled(name, true, errLeft, errRight)
 	}
@@ -65,7 +49,7 @@ func (a *App) diffAudits(p auditPair, o *diffOptions) (finding.Result, error) {
 	} else {
 		result = equiv.CompareSaves(left.save, right.save, settings)
 	}
-	result.Name, result.Inputs = name, slices.Concat(left.inputs, right.inputs)
+	result.Name, result.Inputs = name, slices.Concat(left.result.Inputs, right.result.Inputs)
 	return result, nil
 }
 
@@ -96,52 +80,4 @@ func (a *App) diffAuditPair(p placedPair, left, right string, o *diffOptions) (f
 	result, err := a.diffAudits(pair, o)
 	result.Name = p.place
 	return result, err
-}
-
-// auditSide is one file of LlamaBrain as it was read: records, or a save.
-type auditSide struct {
-	audit  *equiv.Audit
-	save   *equiv.Save
-	inputs []finding.Input
-}
-
-func readAuditSide(f auditFile, more dialect.Options) (auditSide, error) {
-	switch f.kind {
-	case llamabrain.KindPackage:
-		p, err := llamabrain.ReadPackage(f.path, more)
-		if err != nil {
-			return auditSide{}, err
-		}
-		side := &equiv.Audit{Path: f.path, Package: &p.Package, Records: p.Records}
-		check := verify.NewAudit(verify.AuditOptions{Path: f.path})
-		for i := range p.Records {
-			check.Record(&p.Records[i])
-		}
-		side.Findings = check.Package(&p.Package, p.Shape, p.Malformed).Findings
-		return auditSide{audit: side, inputs: p.Inputs}, nil
-	case llamabrain.KindLog:
-		side := &equiv.Audit{Path: f.path}
-		check := verify.NewAudit(verify.AuditOptions{Path: f.path})
-		log, err := llamabrain.ReadLog(f.path, more, func(r *audit.Record) error {
-			check.Record(r)
-			side.Records = append(side.Records, *r)
-			return nil
-		})
-		if err != nil {
-			return auditSide{}, err
-		}
-		side.Findings = check.Log(log.Shape).Findings
-		return auditSide{audit: side, inputs: log.Inputs}, nil
-	}
-	s, err := llamabrain.ReadSave(f.path, f.kind, more)
-	if err != nil {
-		return auditSide{}, err
-	}
-	alone := f.kind == llamabrain.KindPersona
-	source := verify.SaveSource{Save: s.Save, Alone: alone, Shape: s.Shape, Malformed: s.Malformed}
-	side := &equiv.Save{
-		Save: s.Save, Path: f.path, Alone: alone, Malformed: s.Malformed,
-		Findings: verify.Save(source, verify.AuditOptions{Path: f.path}).Findings,
-	}
-	return auditSide{save: side, inputs: s.Inputs}, nil
 }

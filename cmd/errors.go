@@ -55,6 +55,7 @@ func failureOf(err error) failure {
 		bad     *canon.Error
 		output  outputError
 		broken  panicked
+		store   *storeFailure
 	)
 	switch {
 	case err == nil:
@@ -69,6 +70,8 @@ func failureOf(err error) failure {
 		return failureOfProblem(*problem)
 	case errors.As(err, &bad):
 		return failureOfProblem(problemOf("input", bad))
+	case errors.As(err, &store):
+		return failure{store.exit, store.Error(), finding.Lookup(store.code).Action}
 	case errors.As(err, &output):
 		return failure{finding.ExitTrouble, err.Error(), "Free the disk, or check what reads the output."}
 	case errors.As(err, &broken):

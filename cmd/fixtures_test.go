@@ -26,10 +26,10 @@ type reported struct {
 }
 
 type reportedEntry struct {
-	Code, Severity, Class, Artifact, Pointer, Detail string
-	EventIndex                                       *int   `json:"event_index"`
-	RightArtifact                                    string `json:"right_artifact"`
-	RightPointer                                     string `json:"right_pointer"`
+	Code, Severity, Class, Artifact, Pointer, Detail, Hint string
+	EventIndex                                             *int   `json:"event_index"`
+	RightArtifact                                          string `json:"right_artifact"`
+	RightPointer                                           string `json:"right_pointer"`
 }
 
 // all gives the findings of all results.

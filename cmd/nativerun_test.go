@@ -122,6 +122,7 @@ func madeRuns(t *testing.T) map[string]invocation {
 	all["run.file_missing"] = invocation{"a file that is gone", []string{"verify", missing}}
 	extra := runtest.Copy(t, filepath.Join(fixtures, "runs-native", "base"), filepath.Join(t.TempDir(), "run"))
 	runtest.Put(t, extra, "notes.txt", []byte("?"))
+	all["replay.chain_broken"] = invocation{"a chain with another start", []string{"replay", brokenChain(t)}}
 	all["run.file_extra"] = invocation{"a file that nobody listed", []string{"verify", extra}}
 	return all
 }

@@ -23,40 +23,68 @@ type replayOptions struct {
 	mode   choice
 	db     string
 	until  int
+	state  string
 	limit  byteCount
+
+	overrides overrides
 }
 
 func (a *App) replayCommand() *cobra.Command {
 	var o replayOptions
 	c := &cobra.Command{
-		Use:   "replay STREAM --context-config FILE [FLAGS]",
-		Short: "Build every context of a recorded stream again and compare",
-		Long: `replay builds the context of every turn again from the events before it, under the context configuration that is given,
-and compares it with the context that the decision stores. With the recorded configuration this tests the recording; with
-another one it says what would change, turn by turn. No model and no policy is asked. STREAM is a snapshot or a trail of
-the gateway, or - for standard input.`,
-		Example: `  dmpl replay snapshot.json --context-config context.json
+		Use:   "replay RUN... | STREAM --context-config FILE | PACKAGE --state SAVEFILE [FLAGS]",
+		Short: "Make a recorded run or stream again and compare",
+		Long: `replay executes native runs again from their start snapshot and the recorded model outputs, and says by event index where the
+run that is made leaves the recorded one, and why: the first stage that differs, the words of the prompt that changed, the
+reason of another ranking. No model is called. RUN is the folder of a run, or a folder to look for runs in; chains are followed.
+With --config, --policies, --snapshot, --profiles or --context-config the working tree's file takes the place of the recorded
+one, so that the answer is what a change alters.
+
+Of an event stream of a gateway replay builds the context of every turn again from the events before it, under the context
+configuration that is given, and compares it with the context that the decision stores. With the recorded configuration this
+tests the recording; with another one it says what would change, turn by turn. No model and no policy is asked. STREAM is a
+snapshot or a trail of the gateway, or - for standard input.
+
+Of a debug package or a rolling log of LlamaBrain it runs the turns again that it can: those whose memory before is that of
+the save file, or what the turns before made of it. The recorded output stands for the model, and dialogue, gate and
+mutations are compared.`,
+		Example: `  dmpl replay runs/
+  dmpl replay runs/ --config pipeline.json
+  dmpl replay runs/ --config pipeline.json --update
+  dmpl replay snapshot.json --context-config context.json
   dmpl replay trail.sqlite --context-config stricter.json
-  dmpl replay snapshot.json --context-config context.json --mode ledger --db ledger.sqlite`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("Run it once for each stream.", "%s takes one stream, and %d were given", c.CommandPath(), len(args))
+  dmpl replay snapshot.json --context-config context.json --mode ledger --db ledger.sqlite
+  dmpl replay package.json --state before.llamasave`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case isRuns(args):
+				return a.replayRuns(&o, args)
+			case len(args) != 1:
+				return usage("Run it once for each stream; several arguments are folders of native runs.",
+					"%s takes one stream, and %d were given", c.CommandPath(), len(args))
 			}
-			return nil
+			return a.replay(&o, args[0])
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.replay(&o, args[0]) },
 	}
 	o.bind(c)
-	c.Flags().StringVar(&o.config, "context-config", "", "context configuration (context.config.v1); required")
+	c.Flags().StringVar(&o.config, "context-config", "", "context configuration (context.config.v1); required for a stream")
 	addChoice(c, &o.mode, "mode", "what answers references: the events in memory, or queries to an SQLite file", modeStream, modeLedger)
 	c.Flags().StringVar(&o.db, "db", "", "with --mode ledger: project the stream into this new SQLite file and keep it")
 	c.Flags().IntVar(&o.until, "until", replay.All, "index of the last event to replay; -1 for all")
+	o.overrides.bind(c)
+	c.Flags().StringVar(&o.state, "state", "", "save file or persona snapshot that the turns of a debug package start from")
 	addDocumentLimit(c, &o.limit)
 	return c
 }
 
 func (a *App) replay(o *replayOptions, path string) error {
+	if kind := a.auditKind(path, &artifactOptions{dialect: choice{value: dialectAuto}}); o.state != "" || kind != "" {
+		return a.replayAudit(o, auditFile{path, kind})
+	}
 	switch {
+	case o.overrides.given():
+		return usage("Name the folder of a run, or leave the flag out.", "%s is no folder of native runs, which --config, --policies, --snapshot, --profiles and --update belong to", path)
 	case o.config == "":
 		return usage("Give the configuration of the gateway, context.json.", "--context-config is required")
 	case o.db != "" && o.mode.value != modeLedger:

@@ -70,8 +70,10 @@ func (a *App) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.verifyCommand(),
 		a.diffCommand(),
+		a.runCommand(),
 		a.replayCommand(),
 		a.runsCommand(),
+		a.storeCommand(),
 		a.canonCommand(),
 		a.digestCommand(),
 		a.stepCommand(),

@@ -105,7 +105,7 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 			return []finding.Result{result}, err
 		}
 		if kind := a.auditKind(path, &o.artifactOptions); kind != "" {
-			result, err := a.verifyAudit(path, kind, o, settings)
+			result, err := a.verifyAudit(auditFile{path, kind}, o, settings)
 			return []finding.Result{result}, err
 		}
 		if o.contextFile != "" && exists(path) {
@@ -161,7 +161,7 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		step()
 	}
 	for _, found := range audits {
-		result, err := a.verifyAudit(found.path, found.kind, o, settings)
+		result, err := a.verifyAudit(found, o, settings)
 		if err != nil {
 			return nil, err
 		}

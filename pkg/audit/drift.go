@@ -60,9 +60,10 @@ func hashes(original, replayed string) string {
 	return "Original: " + short(original) + ", Replayed: " + short(replayed)
 }
 
+// short cuts a hash, and what is half of a pair then is written as LlamaBrain writes it.
 func short(hash string) string {
 	const shown = 8
-	return dotnet.Cut(hash, 0, min(shown, dotnet.Len(hash)))
+	return dotnet.UTF8(dotnet.Cut(hash, 0, min(shown, dotnet.Len(hash))))
 }
 
 func outcome(r *Record) string {

@@ -32,7 +32,8 @@ type Entry struct {
 }
 
 var entries = slices.Concat(
-	evidenceEntries, streamEntries, runEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries, replayEntries, auditReplayEntries,
+	evidenceEntries, streamEntries, runEntries, storeEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
+	replayEntries, auditReplayEntries,
 )
 
 // Entries gives the whole table in the order of its layers.

@@ -10,6 +10,18 @@ const (
 	ReplayNotWhole          Code = "replay.not_whole"
 	ReplayNothing           Code = "replay.nothing_rebuilt"
 	ReplayPrefix            Code = "replay.prefix"
+
+	ReplayOverridden       Code = "replay.overridden"
+	ReplayNotExecuted      Code = "replay.not_executed"
+	ReplayCandidateUnknown Code = "replay.candidate_unknown"
+	ReplayPromptChanged    Code = "replay.prompt_changed"
+	ReplayOutputMissing    Code = "replay.output_missing"
+	ReplayOutputUnused     Code = "replay.output_unused"
+	ReplayResultMissing    Code = "replay.tool_result_missing"
+	ReplayResultOther      Code = "replay.tool_result_other"
+	ReplayResultUnused     Code = "replay.tool_result_unused"
+	ReplayRecordDiffers    Code = "replay.record_differs"
+	ReplayChainBroken      Code = "replay.chain_broken"
 )
 
 // replayEntries are the codes about a stream or a run that is built again.
@@ -69,5 +81,82 @@ var replayEntries = []Entry{
 		Meaning: "The verdict covers the events up to the given index.",
 		Causes:  "The flag --until.",
 		Action:  "Leave the flag out to replay everything.",
+	},
+	{
+		Code: ReplayOverridden, Rule: "R1", Severity: Note, Effect: None,
+		Title:   "a document of the working tree takes the place of a recorded one",
+		Meaning: "The verdict says what the given document changes. Identities that it changes are not compared.",
+		Causes:  "One of the flags --config, --policies, --snapshot, --context-config.",
+		Action:  "Leave the flag out to test the recording itself.",
+	},
+	{
+		Code: ReplayNotExecuted, Rule: "R1", Severity: Error, Effect: Rejects,
+		Title:   "the run cannot be executed again",
+		Meaning: "A document of the recording is not what a stage needs. Nothing was made again, so nothing is known.",
+		Causes:  "An edited file, a newer writer, or a mode that cannot be repeated.",
+		Action:  "Verify the run, and record it again.",
+	},
+	{
+		Code: ReplayCandidateUnknown, Rule: "R7", Severity: Error, Effect: Differs,
+		Title:   "a candidate is not in the start snapshot",
+		Meaning: "The backend returned a record that the memory of the run does not have, so that it cannot be ranked.",
+		Causes:  "A search index that is ahead of the memory or behind it, or another snapshot.",
+		Action:  "Index the snapshot that the run starts from.",
+	},
+	{
+		Code: ReplayPromptChanged, Rule: "R2", Severity: Error, Effect: Differs,
+		Title:   "the prompt changed",
+		Meaning: "The recorded output answered another prompt. The replay goes on with it; what follows in the turn is a cascade.",
+		Causes:  "Another template, bound, memory or constraint.",
+		Action:  "Read which words changed. Where the change is meant, record the run again, or use --update.",
+	},
+	{
+		Code: ReplayOutputMissing, Rule: "R2", Severity: Error, Effect: Differs,
+		Title:   "an output is asked for that is not recorded",
+		Meaning: "The replay asks the model once more than the recorded run did, so that the turn cannot go on.",
+		Causes:  "A gate that refuses more, a retry policy that allows more, or a removed line.",
+		Action:  "Look at the gate's event before it, and record the run again.",
+	},
+	{
+		Code: ReplayOutputUnused, Rule: "R2", Severity: Error, Effect: Differs,
+		Title:   "a recorded output is never asked for",
+		Meaning: "The replay asks the model less often than the recorded run did.",
+		Causes:  "A gate that refuses less, a retry policy that allows less, or an added line.",
+		Action:  "Look at the gate's event of the attempt before.",
+	},
+	{
+		Code: ReplayResultMissing, Rule: "R2", Severity: Error, Effect: Differs,
+		Title:   "a tool call has no recorded result",
+		Meaning: "The answer asks for a call that was not answered when the run was recorded.",
+		Causes:  "Another parser configuration, or a removed line.",
+		Action:  "Compare the calls of the attempt with tool_results.jsonl.",
+	},
+	{
+		Code: ReplayResultOther, Rule: "R2", Severity: Error, Effect: Differs,
+		Title:   "a recorded result answers another call",
+		Meaning: "Tool or arguments of the call are not those that the result was recorded for.",
+		Causes:  "Another parser configuration, or an edited output or result.",
+		Action:  "Compare the answer with tool_results.jsonl.",
+	},
+	{
+		Code: ReplayResultUnused, Rule: "R2", Severity: Error, Effect: Differs,
+		Title:   "a recorded tool result is never asked for",
+		Meaning: "The answers of the run do not ask for this call.",
+		Causes:  "Another parser configuration, or an added line.",
+		Action:  "Compare the calls of the attempt with tool_results.jsonl.",
+	},
+	{
+		Code: ReplayRecordDiffers, Rule: "R1", Severity: Warning, Effect: None,
+		Title:   "a member is recorded otherwise than it is made",
+		Meaning: "No rule of equivalence compares this member of an event or a retrieval row, and it is not what the replay makes.",
+		Causes:  "An edited trace, or an edited input that moves no record.",
+		Action:  "Verify the run. Where the recording was not touched, report it.",
+	},
+	{
+		Code: ReplayChainBroken, Rule: "P6", Severity: Error, Effect: Differs,
+		Title:   "a run of a chain does not start where the one before ended",
+		Meaning: "The start snapshot is not the state that the run before commits when it is executed again.",
+		Causes:  "An edited snapshot, or runs of two chains in one folder.",
+		Action:  "Record the chain again.",
 	},
 }

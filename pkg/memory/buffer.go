@@ -78,6 +78,13 @@ const (
 	CodeMissingCommitID     = "missing_commit_id"
 	CodeFingerprintMismatch = "fingerprint_mismatch"
 	CodeUnknownReason       = "unknown_reason"
+	CodeLease               = "invalid_lease"
+	CodeLeaseHeld           = "lease_not_acquired"
+	CodeNoStore             = "no_store"
+	CodeUnknownSnapshot     = "unknown_snapshot"
+	CodeRunID               = "invalid_run_id"
+	CodeTooLarge            = "too_large"
+	CodeNotAllowed          = "not_allowed"
 )
 
 // refusals are the codes for operations where the table has no row.

@@ -96,8 +96,7 @@ func (p Prompt) of(m WorkingMemory) Prompt {
 // AssembleSnapshot bounds a snapshot and makes its prompt. Without a configuration of its own the working memory may
 // nearly fill the prompt (llamabrain.md §5).
 func AssembleSnapshot(s Snapshot, bounds *BoundConfig, t Turn, c AssembleConfig, v Version) Prompt {
-	b := DefaultBoundConfig()
-	b.MaxCharacters = max(500, c.MaxCharacters()-200)
+	b := c.bounds()
 	if bounds != nil {
 		b = *bounds
 	}

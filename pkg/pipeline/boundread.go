@@ -40,10 +40,7 @@ func ReadBoundConfig(o *document.Object, name string) BoundConfig {
 	c.MaxCharacters = int64(o.Int("MaxContextCharacters", int(c.MaxCharacters)))
 	c.AlwaysFacts = o.Bool("AlwaysIncludeCanonicalFacts", c.AlwaysFacts)
 	c.AlwaysWorld = o.Bool("AlwaysIncludeWorldState", c.AlwaysWorld)
-	o.Each("FewShotExamples", func(e *document.Object) {
-		c.Examples = append(c.Examples, Example{Player: e.Text("PlayerInput", ""), NPC: e.Text("NpcResponse", "")})
-		refuseUnknown(e)
-	})
+	c.Examples = append(c.Examples, readExamples(o, "FewShotExamples")...)
 	c.MaxExamples = o.Int("MaxFewShotExamples", c.MaxExamples)
 	c.AlwaysExamples = o.Bool("AlwaysIncludeFewShot", c.AlwaysExamples)
 	refuseUnknown(o)

@@ -105,7 +105,7 @@ const halves = 100_000
 func digestOfHalves() [32]byte {
 	all := sha256.New()
 	for i := range halves {
-		x := pipeline.Half(float64(i*i) / 1234567)
+		x := pipeline.Half(float64(int64(i)*int64(i)) / 1234567)
 		all.Write(binary.BigEndian.AppendUint64(nil, math.Float64bits(x)))
 	}
 	return [32]byte(all.Sum(nil))

@@ -7,3 +7,9 @@ var (
 	ReadIntents    = readIntents
 	WriteIntents   = writeIntents
 )
+
+// ParserPreset gives the configuration of a name.
+func ParserPreset(name string) (ParserConfig, bool) {
+	c, ok := parserPresets[name]
+	return c, ok
+}

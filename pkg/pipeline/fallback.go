@@ -23,8 +23,7 @@ const (
 
 // ReadTriggerReason reads a reason by name or number; PlayerUtterance where there is none.
 func ReadTriggerReason(o *document.Object, name string) TriggerReason {
-	return TriggerReason(readEnum(o, name, int(PlayerUtterance), "PlayerUtterance", "ZoneTrigger", "TimeTrigger", "QuestTrigger",
-		"NpcInteraction", "WorldEvent", "Custom"))
+	return TriggerReason(readEnum(o, name, int(PlayerUtterance), triggerReasons...))
 }
 
 // FallbackConfig has the texts that stand for an answer (llamabrain.md §8).

@@ -38,6 +38,9 @@ type Retrieved struct {
 	Unknown    []Candidate // R7: candidates that the snapshot does not have
 }
 
+// maxChoices bounds the topics of a query and the list of a filter: every record is held against each.
+const maxChoices = 1000
+
 // Unlimited is a limit that cuts nothing.
 const Unlimited = -1
 
@@ -68,6 +71,9 @@ func Retrieve(s *memory.State, q *Query, c *RetrievalConfig, p *RetrievalPolicie
 		p = &defaults
 	} else if v == memory.LlamaBrainV1 {
 		return nil, &Error{CodeInvalidInput, "/retrievalPolicies", "llamabrain-v1 has no retrieval policies"}
+	}
+	if len(q.Topics) > maxChoices {
+		return nil, &Error{CodeLimit, "/topics", "more than 1000 topics"}
 	}
 	by := newScorer(q, c, v)
 	var r Retrieval

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -378,6 +379,13 @@ func TestRetrievalRefusesWhatItCannotRank(t *testing.T) {
 			"pipeline.invalid_input at /state/EpisodicMemories/0: the score is beyond what can be ranked",
 		},
 		{
+			"topics",
+			memory.State{},
+			pipeline.Query{Topics: make([]string, 1001)},
+			nil, pipeline.LlamaBrainV1,
+			"pipeline.limit at /topics: more than 1000 topics",
+		},
+		{
 			"policies of llamabrain-v1",
 			memory.State{},
 			pipeline.Query{},
@@ -441,6 +449,7 @@ func TestRetrieveStageRefusesBadInput(t *testing.T) {
 		{`{"retrievalPolicies":{"belief":{"policy_id":"a","policy_version":"1","filters":{"tags":[]}}}}`, "at /retrievalPolicies/belief/filters/tags: must not be empty: leave the filter out where it is not wanted"},
 		{`{"retrievalPolicies":{"belief":{"policy_id":"a","policy_version":"1","filters":{"trust":101}}}}`, "at /retrievalPolicies/belief/filters/trust: must be 0 to 100"},
 		{`{"retrievalPolicies":{"belief":{"policy_id":"a","policy_version":"1","limits":{"max_records":-1}}}}`, "at /retrievalPolicies/belief/limits/max_records: must be 0 or more"},
+		{`{"retrievalPolicies":{"belief":{"policy_id":"a","policy_version":"1","filters":{"scope":["a"` + strings.Repeat(`,"a"`, 1000) + `]}}}}`, "at /retrievalPolicies/belief/filters/scope: must not have more than 1000 entries"},
 		{`{"candidates":{"belief":[{"record_id":"a"}]}}`, "at /candidates/belief/0: needs record_id and score"},
 		{
 			`{"retrievalConfig":{"SignificanceWeight":1e300},"state":{"EpisodicMemories":[{"Significance":1,"Strength":1,"SequenceNumber":1,"ExpiresAtTicks":0}]}}`,

@@ -115,6 +115,9 @@ func readChoices(o *document.Object, name string) []string {
 	if list != nil && len(list) == 0 {
 		o.Fail(name, "must not be empty: leave the filter out where it is not wanted")
 	}
+	if len(list) > maxChoices {
+		o.Fail(name, "must not have more than 1000 entries")
+	}
 	return list
 }
 

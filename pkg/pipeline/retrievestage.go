@@ -132,11 +132,7 @@ func (r *Retrieved) write(w *document.Writer) {
 				w.Integer(f.Name, int64(f.Dropped))
 			}
 		})
-		w.List("selected_records", func() {
-			for i := range r.Ranked {
-				r.Ranked[i].write(w, r, i+1)
-			}
-		})
+		r.WriteRecords(w, "selected_records")
 		if r.Searched {
 			w.List("unknown_candidates", func() {
 				for _, c := range r.Unknown {

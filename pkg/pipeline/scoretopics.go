@@ -1,40 +1,54 @@
 package pipeline
 
 import (
+	"bytes"
 	"slices"
-	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
 )
 
 // topicSet has the topics of a query, folded for the two ways in which they are looked for.
 type topicSet struct {
-	lower []string   // inside a text
-	upper [][]uint16 // as the domain of a fact
+	lower   [][]byte   // inside a text
+	upper   [][]uint16 // as the domain of a fact
+	scratch []byte
 }
 
 func topicsOf(raw []string) topicSet {
 	var ts topicSet
 	for _, t := range raw {
-		ts.lower, ts.upper = append(ts.lower, dotnet.Lower(t)), append(ts.upper, upper(t))
+		ts.lower, ts.upper = append(ts.lower, []byte(dotnet.Lower(t))), append(ts.upper, upper(t))
 	}
 	return ts
 }
 
-func (ts topicSet) none() bool { return len(ts.lower) == 0 }
+func (ts *topicSet) none() bool { return len(ts.lower) == 0 }
 
 // hit says that a text names a topic. llamabrain.md §2: an empty topic is in every text but the empty one.
-func (ts topicSet) hit(text string) bool {
+func (ts *topicSet) hit(text string) bool {
 	if ts.none() || text == "" {
 		return false
 	}
-	text = dotnet.Lower(text)
-	return slices.ContainsFunc(ts.lower, func(t string) bool { return strings.Contains(text, t) })
+	ts.scratch = appendLower(ts.scratch[:0], text)
+	return slices.ContainsFunc(ts.lower, func(t []byte) bool { return bytes.Contains(ts.scratch, t) })
+}
+
+// appendLower appends a text in lower case, without allocating where it is ASCII.
+func appendLower(dst []byte, text string) []byte {
+	start := len(dst)
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return append(dst[:start], dotnet.Lower(text)...)
+		}
+		dst = append(dst, lowerByte(text[i]))
+	}
+	return dst
 }
 
 // domain says that a domain is one of the topics, ignoring case.
-func (ts topicSet) domain(domain string) bool {
+func (ts *topicSet) domain(domain string) bool {
 	if ts.none() {
 		return false
 	}

@@ -34,6 +34,7 @@ type TurnInput struct {
 	Forbidden    []string
 	Rules        []CustomRule
 	Fallback     FallbackQuery
+	Tools        Tools // nil: the calls of an answer are nobody's
 }
 
 // Answer is what the model said to a prompt.
@@ -45,6 +46,10 @@ type Answer struct {
 // Model gives the answer to the prompt of an attempt, counted from 0; false where there is none, so that the turn cannot
 // go on (R2). A recorded answer stands for the model.
 type Model func(attempt int, p *Prompt) (Answer, bool)
+
+// Tools answers the calls that the answer of an attempt asks for (P1); false where one has no answer, so that the turn cannot
+// go on.
+type Tools func(attempt int, calls []FunctionCall) bool
 
 // Recorded is a Model that has the answers of a recording, by attempt.
 func Recorded(answers []Answer) Model {
@@ -62,7 +67,9 @@ type Attempt struct {
 	Prompt      Prompt
 	Answered    bool // false: there was no answer, and the members below say nothing
 	Answer      Answer
+	Understood  bool // false: the answer could not be parsed within bounds, and the members below say nothing
 	Parsed      ParsedOutput
+	Judged      bool // false: a tool call or the gate had no answer, and the members below say nothing
 	Gate        GateResult
 	Decision    GateDecision
 }
@@ -99,7 +106,8 @@ func (r *TurnResult) Dialogue() string {
 }
 
 // RunTurn runs one turn: retrieve, bound and assemble, the model, parse, gate, once more from assemble where the gate says
-// so, mutate, dispatch (P1). It changes the memory that it is given, and dispatches through the run's dispatcher.
+// so, mutate, dispatch (P1). It changes the memory that it is given, and dispatches through the run's dispatcher. Where a
+// stage has no answer the result holds the attempts up to there, beside the error.
 func RunTurn(y *memory.System, in *TurnInput, c *TurnConfig, model Model, d *Dispatcher, v Version) (*TurnResult, error) {
 	before := y.State()
 	retrieval, err := Retrieve(&before, &in.Query, &c.Retrieval, c.Policies, v)
@@ -108,22 +116,22 @@ func RunTurn(y *memory.System, in *TurnInput, c *TurnConfig, model Model, d *Dis
 	}
 	r := &TurnResult{Snapshot: in.snapshot(retrieval), Retrieval: retrieval}
 	if err := r.ask(before.Facts, in, c, model, v); err != nil {
-		return nil, err
+		return r, err
 	}
 	last := r.Last()
 	r.Batch = Mutate(y, &last.Gate, in.NPCID, c.Mutation, v)
 	if err := d.Dispatch(r.Batch.Emitted()); err != nil {
-		return nil, err
+		return r, err
 	}
 	r.Dispatched = r.Batch.Emitted().list()
 	if last.Gate.Passed && c.StoreDialogue {
 		if err := storeDialogue(y, in.Query.PlayerInput, last.Parsed.Dialogue); err != nil {
-			return nil, err
+			return r, err
 		}
 	}
 	after, err := Settle(before, y, v)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	r.Aftermath = *after
 	return r, nil
@@ -147,19 +155,14 @@ func (in *TurnInput) snapshot(r *Retrieval) Snapshot {
 // ask asks the model until the gate passes an answer, or no further attempt is allowed, or there is no answer.
 func (r *TurnResult) ask(facts []memory.Fact, in *TurnInput, c *TurnConfig, model Model, v Version) error {
 	snapshot, feedback := r.Snapshot, ""
-	for {
+	for n := 0; ; n++ {
 		a := Attempt{Constraints: snapshot.Constraints}
 		a.Prompt = c.Prompt.assemble(snapshot, Turn{NPC: in.NPCName, Feedback: feedback, Recognition: in.Recognition}, v)
-		a.Answer, a.Answered = model(len(r.Attempts), &a.Prompt)
-		if !a.Answered {
-			r.Attempts = append(r.Attempts, a)
-			return nil
-		}
-		if err := a.judge(facts, in, c, v); err != nil {
+		err := a.answer(n, facts, in, c, model, v)
+		r.Attempts = append(r.Attempts, a)
+		if err != nil || !a.Judged {
 			return err
 		}
-		a.Decision = c.Retry.After(a.Gate, len(r.Attempts), v)
-		r.Attempts = append(r.Attempts, a)
 		switch a.Decision {
 		case GatePassed:
 			return nil
@@ -173,14 +176,24 @@ func (r *TurnResult) ask(facts []memory.Fact, in *TurnInput, c *TurnConfig, mode
 	}
 }
 
-// judge parses the answer and puts it through the gate.
-func (a *Attempt) judge(facts []memory.Fact, in *TurnInput, c *TurnConfig, v Version) (err error) {
-	a.Parsed, err = parseMode(c.ParseMode, a.Answer.Text, a.Answer.Truncated, false, c.Parser, v)
+// answer has the prompt answered, parses the answer and puts it through the gate.
+func (a *Attempt) answer(n int, facts []memory.Fact, in *TurnInput, c *TurnConfig, model Model, v Version) (err error) {
+	if a.Answer, a.Answered = model(n, &a.Prompt); !a.Answered {
+		return nil
+	}
+	if a.Parsed, err = parseMode(c.ParseMode, a.Answer.Text, a.Answer.Truncated, false, c.Parser, v); err != nil {
+		return err
+	}
+	a.Understood = true
+	if in.Tools != nil && len(a.Parsed.Calls) > 0 && !in.Tools(n, a.Parsed.Calls) {
+		return nil
+	}
+	a.Gate, err = Gate(a.Parsed, GateContext{Constraints: a.Constraints, Facts: facts, Forbidden: in.Forbidden, Rules: in.Rules}, c.Gate)
 	if err != nil {
 		return err
 	}
-	a.Gate, err = Gate(a.Parsed, GateContext{Constraints: a.Constraints, Facts: facts, Forbidden: in.Forbidden, Rules: in.Rules}, c.Gate)
-	return err
+	a.Judged, a.Decision = true, c.Retry.After(a.Gate, n, v)
+	return nil
 }
 
 // storeDialogue keeps both sides of an exchange as episodes: the answer weighs more.

@@ -17,20 +17,15 @@ type StageDigests struct {
 // Digests gives the digests of an attempt that was answered.
 func (a *Attempt) Digests() (d StageDigests, err error) {
 	d.Prompt = a.Prompt.SHA256()
-	if d.Parse, err = digestOf(func(w *document.Writer) { writeParsed(w, "", a.Parsed) }); err != nil {
+	if d.Parse, err = a.Parsed.Digest(); err != nil {
 		return d, err
 	}
-	d.Gate, err = digestOf(func(w *document.Writer) { writeGateResult(w, "", a.Gate) })
+	d.Gate, err = a.Gate.Digest()
 	return d, err
 }
 
-// Digest gives the digest of the batch (E10): of json-v1 of its document, as `dmpl step` prints it.
-func (b *Batch) Digest() (canon.Sum, error) {
-	return digestOf(func(w *document.Writer) { b.write(w, "") })
-}
-
 func digestOf(write func(*document.Writer)) (canon.Sum, error) {
-	w := document.NewWriter(document.Style{})
+	w := document.NewWriter(DMPLv1.Style())
 	write(w)
 	return canon.Digest(canon.JSONv1, withoutHalves(w.Bytes()))
 }

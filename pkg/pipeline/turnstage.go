@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 
+	"github.com/dmpl/dmpl/pkg/audit"
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/memory"
@@ -39,7 +40,7 @@ func TurnStage(v Version) thread.Stage {
 		w.Object("", func() {
 			w.Text("stateHashBefore", state.Hash())
 			r.write(w, v)
-			w.Text("auditRecordJson", record.Text())
+			w.Text("auditRecordJson", auditText(&record))
 			w.Text("runtimeBridgeMemoryHash", r.Snapshot.MemoryHash())
 			if v == memory.DMPLv1 || o.Has("recordedOutputs") {
 				err = r.writeAttempts(w)
@@ -112,10 +113,10 @@ func readAnswers(o *document.Object) []Answer {
 
 // readAudit reads what an audit record says besides what the stages gave. LlamaBrain's recorder has a clock of its own,
 // which in its vectors is one tick behind the snapshot; P4: dmpl-v1 has no other than the snapshot time.
-func readAudit(o *document.Object, v Version) AuditRecord {
-	a := AuditRecord{
+func readAudit(o *document.Object, v Version) audit.Record {
+	a := audit.Record{
 		RecordID:         o.Text("recordId", ""),
-		NPCID:            o.Text("npcId", ""),
+		NpcID:            o.Text("npcId", ""),
 		InteractionCount: o.Integer("interactionCount", 0),
 		SnapshotTime:     o.Integer("snapshotTimeUtcTicks", 0),
 		PlayerInput:      o.Text("playerInput", ""),

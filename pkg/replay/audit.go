@@ -1,12 +1,15 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dmpl/dmpl/pkg/audit"
 	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dotnet"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/pipeline"
@@ -27,6 +30,7 @@ type AuditInput struct {
 func Audit(in *AuditInput) finding.Result {
 	r := &auditReplay{path: in.Path}
 	r.result.Findings = append(r.result.Findings, in.Shape...)
+	r.holes = slices.ContainsFunc(in.Records, func(t audit.Record) bool { return t.Malformed })
 	if !in.Malformed {
 		for _, turns := range byNPC(in.Records) {
 			r.conversation(turns, in.Personas)
@@ -65,10 +69,7 @@ func byNPC(records []audit.Record) [][]*audit.Record {
 	}
 	for _, turns := range all {
 		slices.SortStableFunc(turns, func(a, b *audit.Record) int {
-			if a.InteractionCount != b.InteractionCount {
-				return int(min(max(a.InteractionCount-b.InteractionCount, -1), 1))
-			}
-			return audit.CompareCapture(a, b)
+			return cmp.Or(cmp.Compare(a.InteractionCount, b.InteractionCount), audit.CompareCapture(a, b))
 		})
 	}
 	return all
@@ -78,6 +79,7 @@ type auditReplay struct {
 	path   string
 	result finding.Result
 	ran    int
+	holes  bool // a record is malformed, and may be the first turn of any NPC
 }
 
 // conversation runs the turns of one NPC.
@@ -103,7 +105,7 @@ func (r *auditReplay) conversation(turns []*audit.Record, personas []audit.Perso
 		switch {
 		case next != nil:
 			known = next
-		case i == 0:
+		case i == 0 && !r.holes:
 			r.differ(finding.AuditReplayState, turn, "MemoryHashBefore", canon.QuoteASCII(nil, []byte(turn.MemoryHashBefore)),
 				canon.QuoteASCII(nil, []byte(saved.Hash())), "the save file does not hold the memory before this turn")
 			r.tally("R1.memory", finding.Failed, "")
@@ -121,15 +123,23 @@ func (r *auditReplay) turn(turn *audit.Record, known []memory.State) []memory.St
 		return nil
 	}
 	for _, state := range known {
-		result, err := rerun(turn, state, set, false)
+		run := turnRun{turn: turn, state: state, constraints: set}
+		result, err := run.again()
 		if err != nil || !startsFrom(turn, state, result) {
 			continue
+		}
+		if structured(turn.RawOutput) && result.Last().Parsed.Dialogue != turn.DialogueText {
+			run.structured = true
+			if result, err = run.again(); err != nil {
+				return nil
+			}
 		}
 		r.ran++
 		r.tally("R1.memory", finding.Passed, "")
 		r.compare(turn, result)
 		next := []memory.State{result.State}
-		if stored, err := rerun(turn, state, set, true); err == nil {
+		run.stored = true
+		if stored, err := run.again(); err == nil {
 			next = append(next, stored.State)
 		}
 		return next
@@ -143,28 +153,51 @@ func startsFrom(turn *audit.Record, state memory.State, result *pipeline.TurnRes
 	return turn.MemoryHashBefore == state.Hash() || turn.MemoryHashBefore == result.Snapshot.MemoryHash()
 }
 
-func rerun(turn *audit.Record, state memory.State, set []pipeline.Constraint, store bool) (*pipeline.TurnResult, error) {
+// structured says that an output may be a structured answer. A package does not say how its outputs are parsed, so such a one
+// is read as text and as JSON, and the recorded dialogue decides.
+func structured(output string) bool { return strings.HasPrefix(dotnet.Trim(output), "{") }
+
+// turnRun is a recorded turn on a memory, with what a package does not say of the configuration.
+type turnRun struct {
+	turn        *audit.Record
+	state       memory.State
+	constraints []pipeline.Constraint
+	structured  bool // outputs are parsed as JSON
+	stored      bool // both sides of the dialogue become memories
+}
+
+// again runs the turn with the recorded output. The memory that it is given stays as it is.
+func (t *turnRun) again() (*pipeline.TurnResult, error) {
 	made := 0
-	system := memory.NewSystem(memory.LlamaBrainV1, state, memory.At(turn.SnapshotTime), func() string {
+	system := memory.NewSystem(memory.LlamaBrainV1, t.state, memory.At(t.turn.SnapshotTime), func() string {
 		made++
 		return "replayed-" + strconv.Itoa(made)
 	})
 	in := pipeline.TurnInput{
-		Query: pipeline.Query{PlayerInput: turn.PlayerInput, SnapshotTime: turn.SnapshotTime}, Constraints: set, NPCID: turn.NpcID,
+		Query:       pipeline.Query{PlayerInput: t.turn.PlayerInput, SnapshotTime: t.turn.SnapshotTime},
+		Constraints: t.constraints,
+		NPCID:       t.turn.NpcID,
 		// The fallback that was shown is the only one there is: nothing is picked by chance.
-		Fallback: pipeline.FallbackQuery{Trigger: []string{turn.DialogueText}},
+		Fallback: pipeline.FallbackQuery{Trigger: []string{t.turn.DialogueText}},
 	}
 	c := pipeline.TurnConfig{
-		Retrieval: pipeline.DefaultRetrievalConfig(), Prompt: pipeline.PromptConfig{Mode: pipeline.SnapshotMode, Assembler: pipeline.DefaultAssembleConfig()},
-		Parser: pipeline.DefaultParserConfig(), ParseMode: "auto", Gate: pipeline.DefaultGateConfig(), Retry: pipeline.DefaultRetryPolicy(),
-		Mutation: pipeline.DefaultMutationConfig(), StoreDialogue: store,
+		Retrieval:     pipeline.DefaultRetrievalConfig(),
+		Prompt:        pipeline.PromptConfig{Mode: pipeline.SnapshotMode, Assembler: pipeline.DefaultAssembleConfig()},
+		Parser:        pipeline.DefaultParserConfig(),
+		ParseMode:     "auto",
+		Gate:          pipeline.DefaultGateConfig(),
+		Retry:         pipeline.DefaultRetryPolicy(),
+		Mutation:      pipeline.DefaultMutationConfig(),
+		StoreDialogue: t.stored,
 	}
+	c.Parser.UseStructuredOutput = t.structured
 	var scene pipeline.Scene
 	d, err := scene.Open(func(pipeline.Dispatched) {})
 	if err != nil {
 		return nil, err
 	}
-	return pipeline.RunTurn(system, &in, &c, pipeline.Recorded([]pipeline.Answer{{Text: turn.RawOutput}}), d, memory.LlamaBrainV1)
+	answers := pipeline.Recorded([]pipeline.Answer{{Text: t.turn.RawOutput}})
+	return pipeline.RunTurn(system, &in, &c, answers, d, memory.LlamaBrainV1)
 }
 
 // compare holds the stages after the model to what the record says of them.

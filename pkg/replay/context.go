@@ -45,7 +45,7 @@ func (t *tally) compare(o turn, given string) {
 		return
 	}
 	t.checkDigest(o)
-	now, err := canonical(document(o.built.context))
+	now, err := canonical(rebuiltDocument(o.built.context))
 	if err != nil {
 		t.notRebuilt(o, "the context has no canonical form: "+err.Error())
 		return
@@ -155,8 +155,8 @@ func partsOf(differences []jsondiff.Difference) []string {
 	return parts
 }
 
-// document joins the parts of a context under the names that a decision stores them by.
-func document(ctx thread.Context) []byte {
+// rebuiltDocument joins the parts of a context under the names that a decision stores them by.
+func rebuiltDocument(ctx thread.Context) []byte {
 	return join(ctx.Assembled(), ctx.Spec(), ctx.Transforms())
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (r *reader) join(folder string, before []byte) joined {
 				j.text = append(j.text, ',')
 			}
 			start := len(j.text)
-			j.text = append(j.text, data[s.Start:s.End]...)
+			j.text = append(j.text, bytes.Trim(data[s.Start:s.End], " \t\r")...)
 			j.lines = append(j.lines, partLine{path: r.path(name), number: i, start: start, end: len(j.text)})
 		}
 	}
@@ -74,7 +75,7 @@ func (r *reader) trace() error {
 	if err := r.rows(); err != nil {
 		return err
 	}
-	r.preimages()
+	r.run.Trace.TakePreimages()
 	return nil
 }
 
@@ -101,7 +102,8 @@ func (r *reader) events() error {
 		return problem(path, 0, "", err)
 	}
 	t.Recording = r.recording
-	r.run.Trace, r.run.Shape = t, append(r.run.Shape, findings...)
+	r.run.Trace = t
+	r.note(findings)
 	for i := range t.Events {
 		if !joint.holds(i, t.Events[i].Field) {
 			return oneDocument(&joint, path)
@@ -137,7 +139,8 @@ func (r *reader) rows() error {
 			return oneDocument(&joint, path)
 		}
 	}
-	r.run.Trace.Retrieval, r.run.Shape = retrieval, append(r.run.Shape, findings...)
+	r.run.Trace.Retrieval = retrieval
+	r.note(findings)
 	return nil
 }
 
@@ -147,38 +150,4 @@ func oneDocument(j *joined, path string) error {
 		return at
 	}
 	return &dialect.Problem{Code: finding.CanonInvalidJSON, Path: path, Offset: -1, Detail: "a line holds more than one document"}
-}
-
-// preimages puts the recorded tool results and writes where the model has them, as if the trace carried them (CONTRACT D8).
-func (r *reader) preimages() {
-	t := r.run.Trace
-	if t.Commit.Ok() && t.Commit.Writes.State == trace.Absent {
-		t.Commit.Writes = r.recording.Commit.Field("/writes")
-	}
-	for i := range t.Events {
-		e := &t.Events[i]
-		if e.Stage == nil || !e.Stage.CallField.Ok() || len(e.Calls) != 1 {
-			continue
-		}
-		result, ok := r.recording.ToolResult(e.Stage.Turn, e.Stage.Attempt, e.Stage.Call)
-		if !ok {
-			continue
-		}
-		call := &e.Calls[0]
-		fill(&call.RawArgs, result, "/args")
-		if !e.Interceptor.Is(trace.BeforeTool) {
-			fill(&call.RawResult, result, "/result")
-			fill(&call.RawSideEffect, result, "/side_effects")
-		}
-	}
-}
-
-// fill takes a preimage from a document; null is a value of a result too.
-func fill(f *trace.Field, from trace.Document, pointer string) {
-	if f.State != trace.Absent {
-		return
-	}
-	if *f = from.Field(pointer); f.State == trace.Null {
-		f.State = trace.Present
-	}
 }

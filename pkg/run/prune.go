@@ -33,7 +33,6 @@ type Fate struct {
 // candidate is a run as retention sees it.
 type candidate struct {
 	fate    Fate
-	created int64
 	chained bool
 }
 

@@ -2,11 +2,11 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -97,112 +97,6 @@ func (r *reader) open(path string) (*dialect.File, error) {
 	return dialect.ReadFile(path, nil, r.limit)
 }
 
-// files joins what the manifest lists and what lies there. A file that a run cannot have is not opened.
-func (r *reader) files() error {
-	byName := map[string]*trace.RunFile{}
-	file := func(name string) *trace.RunFile {
-		if byName[name] == nil {
-			byName[name] = &trace.RunFile{Name: name, Path: r.path(name), Part: partName.MatchString(name)}
-		}
-		return byName[name]
-	}
-	for _, k := range kinds {
-		if k.required {
-			file(k.name).Required = true
-		}
-	}
-	r.listed(file)
-	if err := r.present(file); err != nil {
-		return err
-	}
-	r.content = map[string][]byte{}
-	for _, name := range canon.SortedKeys(byName) {
-		f := byName[name]
-		if f.Found && known(name) {
-			if err := r.load(f); err != nil {
-				return err
-			}
-		}
-		r.recording.Files = append(r.recording.Files, *f)
-	}
-	return nil
-}
-
-// listed notes the files of the manifest. One that the manifest could only name to make a reader look elsewhere is malformed.
-func (r *reader) listed(file func(string) *trace.RunFile) {
-	files, _ := r.recording.Manifest.Value.Get("files")
-	for i := range files.Elements() {
-		at := "/files" + trace.LinePointer(i)
-		name := r.recording.Manifest.Field(at + "/path").Text()
-		if !known(name) {
-			r.reject(finding.ShapeValue, at+"/path", "a run has no such file")
-			continue
-		}
-		f := file(name)
-		if f.Entry != "" {
-			r.reject(finding.ShapeValue, at+"/path", "the file is listed twice")
-			continue
-		}
-		f.Entry = at
-		f.Stated, f.StatedBytes = r.recording.Manifest.Field(at+"/sha256"), r.recording.Manifest.Field(at+"/bytes")
-	}
-}
-
-func (r *reader) reject(code finding.Code, pointer, detail string) {
-	f := finding.New(code)
-	f.Artifact, f.Pointer, f.Detail = r.recording.Manifest.Path, pointer, detail
-	f.Actual = finding.Value(r.recording.Manifest.Field(pointer).Raw)
-	r.run.Shape = append(r.run.Shape, f)
-}
-
-// mostFiles bounds what a run's folder is looked through for.
-const mostFiles = 100_000
-
-// present notes what lies in the folder, and in the folders of the parts.
-func (r *reader) present(file func(string) *trace.RunFile) error {
-	seen := 0
-	for _, folder := range []string{"", traceParts, retrievalParts} {
-		entries, err := os.ReadDir(r.path(folder))
-		if err != nil && !(folder != "" && errors.Is(err, fs.ErrNotExist)) {
-			return dialect.Unreadable(r.path(folder), err)
-		}
-		if seen += len(entries); seen > mostFiles {
-			return &dialect.Problem{Code: finding.InputTooLarge, Path: r.recording.Dir, Offset: -1, Detail: "holds more files than any run"}
-		}
-		for _, e := range entries {
-			name := strings.TrimPrefix(folder+"/"+e.Name(), "/")
-			if name == ManifestFile || e.IsDir() && (name == traceParts || name == retrievalParts) {
-				continue
-			}
-			file(name).Found = true
-		}
-	}
-	return nil
-}
-
-func (r *reader) load(f *trace.RunFile) error {
-	in, err := r.open(f.Path)
-	if err != nil {
-		return err
-	}
-	described := in.Input(Dialect, kindName(f.Name), true)
-	f.SHA256, f.Bytes = described.SHA256, described.Bytes
-	r.run.Inputs = append(r.run.Inputs, described)
-	r.content[f.Name] = in.Data
-	return nil
-}
-
-// kindName is what reports call a file.
-func kindName(name string) string {
-	switch folder, _, _ := strings.Cut(name, "/"); folder {
-	case traceParts, TraceFile:
-		return "determinism_trace"
-	case retrievalParts:
-		return "retrieval_trace"
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(name, "l"), ".json")
-}
-
 // documents reads every file but the trace.
 func (r *reader) documents() error {
 	for _, k := range kinds {
@@ -232,13 +126,34 @@ func (r *reader) document(schema, path, at string, offset int, data []byte) (tra
 	if err != nil {
 		return doc, problem(path, offset, at, err)
 	}
-	r.run.Shape = append(r.run.Shape, findings...)
+	r.note(findings)
 	return doc, nil
+}
+
+// mostFindings bounds what is kept of the faults of all lines: a few megabytes can hold millions.
+const mostFindings = 10_000
+
+func (r *reader) note(findings []finding.Finding) {
+	before := len(r.run.Shape)
+	switch {
+	case before+len(findings) <= mostFindings:
+		r.run.Shape = append(r.run.Shape, findings...)
+	case before <= mostFindings:
+		more := finding.New(finding.ShapeMore)
+		more.Artifact, more.Detail = r.recording.Dir, fmt.Sprintf("more than %d fields break their schema: the rest is not listed", mostFindings)
+		r.run.Shape = append(append(r.run.Shape, findings[:mostFindings-before]...), more)
+	}
 }
 
 func (r *reader) lines(k kind, data []byte) error {
 	list := k.lines(r.recording)
 	for i, s := range split(data) {
+		if s.End-s.Start > canon.MaxLine {
+			return &dialect.Problem{
+				Code: finding.InputTooLarge, Path: r.path(k.name), Offset: s.Start, Pointer: trace.LinePointer(i),
+				Detail: fmt.Sprintf("the line is longer than %d bytes", canon.MaxLine),
+			}
+		}
 		doc, err := r.document(k.schema, r.path(k.name), trace.LinePointer(i), s.Start, data[s.Start:s.End:s.End])
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -157,6 +158,20 @@ func TestNothingOutsideTheRunIsRead(t *testing.T) {
 			t.Errorf("%s: %+v", path, got.Shape)
 		}
 	}
+	parts := runtest.Copy(t, dir, filepath.Join(t.TempDir(), "parts"))
+	if err := os.Rename(filepath.Join(parts, "trace"), filepath.Join(t.TempDir(), "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := t.TempDir()
+	runtest.Put(t, elsewhere, "0000.jsonl", []byte("{}"))
+	if err := os.Symlink(elsewhere, filepath.Join(parts, "trace")); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range open(t, parts).Trace.Recording.Files {
+		if f.Name == "trace/0000.jsonl" && f.Found || f.Name == "trace" && (!f.Found || f.SHA256 != "") {
+			t.Errorf("a folder that is a link: %+v", f)
+		}
+	}
 	limited := runtest.Copy(t, dir, filepath.Join(t.TempDir(), "limited"))
 	if _, err := run.Read(limited, nil, 100); !errors.As(err, &problem) || problem.Code != finding.InputTooLarge {
 		t.Errorf("a file over the limit: %v", err)
@@ -186,5 +201,36 @@ func TestFilesAreComparedWithTheList(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		}
+	}
+}
+
+// V1: millions of faulty lines are counted and not kept.
+func TestFaultsOfManyLinesAreBounded(t *testing.T) {
+	dir := runtest.Write(t, filepath.Join(t.TempDir(), "run"), runtest.Features{})
+	runtest.Put(t, dir, run.PromptsFile, bytes.Repeat([]byte("{}\n"), 20_000))
+	got := open(t, dir).Shape
+	if len(got) != 10_001 || got[10_000].Code != finding.ShapeMore {
+		t.Errorf("%d findings, the last %+v", len(got), got[len(got)-1])
+	}
+	runtest.Put(t, dir, run.PromptsFile, append(bytes.Repeat([]byte(" "), 64<<20), "{}\n"...))
+	var problem *dialect.Problem
+	if _, err := run.Read(dir, nil, 0); !errors.As(err, &problem) || problem.Code != finding.InputTooLarge || problem.Pointer != "/0" {
+		t.Errorf("a line over the limit: %v", err)
+	}
+}
+
+// C1: white space around a document of a line is none of the document's.
+func TestLinesMayEndAsTheirWriterEndsThem(t *testing.T) {
+	dir := runtest.Write(t, filepath.Join(t.TempDir(), "run"), everything)
+	want := len(open(t, dir).Trace.Events)
+	for _, name := range []string{"trace/0000.jsonl", "retrieval/0000.jsonl", run.TurnsFile} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtest.Put(t, dir, name, bytes.ReplaceAll(text, []byte("\n"), []byte(" \r\n")))
+	}
+	if got := open(t, dir); len(got.Trace.Events) != want || len(got.Shape) > 0 {
+		t.Errorf("%d events, %+v", len(got.Trace.Events), got.Shape)
 	}
 }

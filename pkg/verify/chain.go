@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -16,30 +17,35 @@ type Chains struct {
 	links []link
 }
 
-// link is one run of a chain.
+// link is one run of a chain, without what would keep the run in memory.
 type link struct {
-	folder   string // in which the run's folder lies
-	run      *trace.Recording
-	id       trace.Field
-	index    int
-	commit   trace.Field
-	snapshot trace.Field
-	applied  bool
+	folder, dir, manifest       string // folder is where the run's own lies
+	index                       int
+	id, commit, snapshot        trace.Field
+	previousRun, previousCommit trace.Field
+	chain                       trace.Field
+	applied                     bool
 }
+
+// kept gives a field that does not hold the file that it is a span of.
+func kept(f trace.Field) trace.Field { return trace.Field{Raw: bytes.Clone(f.Raw), State: f.State} }
 
 // Add takes a run into account; what is no link of a chain is left out.
 func (c *Chains) Add(t *trace.Trace) {
 	if t.Recording == nil || t.Recording.CutShort != "" {
 		return
 	}
-	chain, _ := t.Recording.Manifest.Value.Get("chain")
+	manifest := t.Recording.Manifest
+	chain, _ := manifest.Value.Get("chain")
 	index, ok := trace.Document{Value: chain}.Int("index")
 	if !ok {
 		return
 	}
 	c.links = append(c.links, link{
-		folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), run: t.Recording, index: index, id: t.RunID, commit: t.Commit.ID, snapshot: t.SnapshotID,
-		applied: t.Commit.Buffer.Is("commit_applied"),
+		folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), dir: t.Recording.Dir, manifest: manifest.Path, index: index,
+		id: kept(t.RunID), commit: kept(t.Commit.ID), snapshot: kept(t.SnapshotID), applied: t.Commit.Buffer.Is("commit_applied"),
+		previousRun: kept(manifest.Field("/chain/previous_run_id")), previousCommit: kept(manifest.Field("/chain/previous_commit_id")),
+		chain: kept(manifest.Field("/chain")),
 	})
 }
 
@@ -47,44 +53,51 @@ func (c *Chains) Add(t *trace.Trace) {
 // before, or one that committed nothing, and a start snapshot that is not later than the one before (CONTRACT M1, P6).
 func (c *Chains) Findings() []finding.Finding {
 	slices.SortStableFunc(c.links, func(a, b link) int {
-		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.index, b.index), cmp.Compare(a.run.Dir, b.run.Dir))
+		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.index, b.index), cmp.Compare(a.dir, b.dir))
 	})
 	var fs []finding.Finding
-	report := func(l link, pointer, format string, args ...any) {
-		f := finding.New(finding.RunChain)
-		f.Artifact, f.Pointer, f.Hint = l.run.Manifest.Path, pointer, finding.Lookup(finding.RunChain).Action
-		f.Detail = fmt.Sprintf(format, args...)
-		f.Actual = finding.Value(l.run.Manifest.Field(pointer).Raw)
-		fs = append(fs, f)
-	}
-	for i, l := range c.links {
-		first := i == 0 || c.links[i-1].folder != l.folder
-		switch {
-		case first && l.index == 0:
-			continue
-		case first:
-			report(l, "/chain/index", "the chain begins at %d: the runs before are not there", l.index)
-			continue
-		case c.links[i-1].index == l.index:
-			report(l, "/chain/index", "%d is also the place of %s", l.index, filepath.Base(c.links[i-1].run.Dir))
-			continue
-		case c.links[i-1].index+1 != l.index:
-			report(l, "/chain/index", "%d follows %d in the chain", l.index, c.links[i-1].index)
-			continue
+	for i := range c.links {
+		var before *link
+		if i > 0 && c.links[i-1].folder == c.links[i].folder {
+			before = &c.links[i-1]
 		}
-		before := c.links[i-1]
-		if id := l.run.Manifest.Field("/chain/previous_run_id"); !id.Ok() || !id.Same(before.id) {
-			report(l, "/chain/previous_run_id", "the run does not follow %s", filepath.Base(before.run.Dir))
-		}
-		if commit := l.run.Manifest.Field("/chain/previous_commit_id"); !commit.Ok() || !commit.SameDigest(before.commit) {
-			report(l, "/chain/previous_commit_id", "the run does not start at what %s committed", filepath.Base(before.run.Dir))
-		}
-		if !before.applied {
-			report(l, "/chain", "%s committed nothing that the run could start at", filepath.Base(before.run.Dir))
-		}
-		if l.snapshot.Ok() && before.snapshot.Ok() && l.snapshot.Text() <= before.snapshot.Text() {
-			report(l, "/chain", "the start snapshot is not later than that of %s (M1)", filepath.Base(before.run.Dir))
-		}
+		fs = append(fs, c.links[i].follows(before)...)
 	}
 	return fs
+}
+
+// follows says why a run cannot follow the one before it, nil for the first of its folder.
+func (l *link) follows(before *link) []finding.Finding {
+	name := func() string { return filepath.Base(before.dir) }
+	switch {
+	case before == nil && l.index == 0:
+		return nil
+	case before == nil:
+		return l.broken(nil, "/chain/index", l.chain, "the chain begins at %d: the runs before are not there", l.index)
+	case before.index == l.index:
+		return l.broken(nil, "/chain/index", l.chain, "%d is also the place of %s", l.index, name())
+	case before.index+1 != l.index:
+		return l.broken(nil, "/chain/index", l.chain, "%d follows %d in the chain", l.index, before.index)
+	}
+	var fs []finding.Finding
+	if !l.previousRun.Ok() || !l.previousRun.Same(before.id) {
+		fs = l.broken(fs, "/chain/previous_run_id", l.previousRun, "the run does not follow %s", name())
+	}
+	if !l.previousCommit.Ok() || !l.previousCommit.SameDigest(before.commit) {
+		fs = l.broken(fs, "/chain/previous_commit_id", l.previousCommit, "the run does not start at what %s committed", name())
+	}
+	if !before.applied {
+		fs = l.broken(fs, "/chain", l.chain, "%s committed nothing that the run could start at", name())
+	}
+	if l.snapshot.Ok() && before.snapshot.Ok() && l.snapshot.Text() <= before.snapshot.Text() { // M1: ids sort in commit order
+		fs = l.broken(fs, "/chain", l.chain, "the start snapshot is not later than that of %s", name())
+	}
+	return fs
+}
+
+func (l *link) broken(fs []finding.Finding, pointer string, actual trace.Field, format string, args ...any) []finding.Finding {
+	f := finding.New(finding.RunChain)
+	f.Artifact, f.Pointer, f.Hint = l.manifest, pointer, finding.Lookup(finding.RunChain).Action
+	f.Detail, f.Actual = fmt.Sprintf(format, args...), finding.Value(actual.Raw)
+	return append(fs, f)
 }

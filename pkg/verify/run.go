@@ -12,11 +12,13 @@ import (
 // runRules are the checks of a native run besides those of its trace, in the order of the contract.
 var runRules = []rule{
 	{id: "V1.preimages", run: checkPreimages},
+	{id: "V1.rank_keys", run: checkRankKeys},
 	{id: "V2.catalogue", run: checkCatalogue},
 	{id: "V2.lines", run: checkLines},
 	{id: "V2.recorded", run: checkRecorded},
 	{id: "V2.agreement", run: checkAgreement},
 	{id: "V2.snapshot", run: checkSnapshot},
+	{id: "V2.read", run: checkRead},
 	{id: "V5.files", run: checkFiles},
 	{id: "V5.pinned", run: checkPinned},
 	{id: "V5.policy_set_id", run: checkPolicySet},

@@ -162,6 +162,11 @@ func (c *checker) checkToolResults() {
 		if !ok || !kind.Call || !placed(e, kind) || len(e.Calls) != 1 {
 			continue
 		}
+		if call := &e.Calls[0]; call.Name.Ok() && call.ProfileVersion.Ok() {
+			if _, known := c.recorded.For(call.Name.Text(), call.ProfileVersion.Text()); !known {
+				c.event(finding.RunDisagrees, e, "/tool_calls/0/tool_profile_version", "the run has no profile of this tool and version")
+			}
+		}
 		if d, ok := c.t.Recording.ToolResult(e.Stage.Turn, e.Stage.Attempt, e.Stage.Call); ok {
 			c.agree(in(d, "/tool_name"), c.inTrace(e.Pointer()+"/tool_calls/0/tool_name", e.Calls[0].Name), "tool_name")
 			if e.Calls[0].SideEffect.Ok() && e.Calls[0].RawSideEffect.State == trace.Absent {

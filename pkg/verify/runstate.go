@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
@@ -33,6 +34,54 @@ func loaded(snapshot trace.Document) (memory.State, error) {
 	o := document.Open(snapshot.Value)
 	state := memory.ReadSnapshot(o)
 	return state, o.Err()
+}
+
+// recordName is what a record is found by: ids of two types may be equal.
+type recordName struct{ kind, id string }
+
+// checkRead holds what was read to the start snapshot: every selected record is in it (CONTRACT M1). Candidates are held to it by
+// replay, which ranks them (CONTRACT R7).
+func checkRead(c *checker) {
+	list, ok := c.t.Recording.Snapshot.Value.Get("records")
+	if !ok {
+		c.tally(finding.NotChecked, "there is no snapshot")
+		return
+	}
+	mark := c.mark()
+	records := map[recordName][]trace.Document{}
+	for _, e := range list.Elements() {
+		d := trace.Document{Value: e}
+		name := recordName{d.Field("/record_type").Text(), d.Field("/record_id").Text()}
+		records[name] = append(records[name], d)
+	}
+	for i := 0; c.t.Retrieval != nil && i < len(c.t.Retrieval.Rows); i++ {
+		row := &c.t.Retrieval.Rows[i]
+		for j := range row.Records {
+			c.checkSelected(records, row.Records[j], c.t.Retrieval.RowPointer(i)+"/selected_records/"+strconv.Itoa(j))
+		}
+	}
+	c.hold(mark)
+}
+
+// checkSelected looks a selected record up, by type, id and the keys that both state: an id may be there twice (CONTRACT P2(d)).
+func (c *checker) checkSelected(records map[recordName][]trace.Document, r trace.Record, at string) {
+	if !r.WellFormed() {
+		return
+	}
+	value, err := canon.Parse(r.Raw)
+	selected := trace.Document{Value: value}
+	for _, d := range records[recordName{r.Type.Text(), r.ID.Text()}] {
+		same := err == nil
+		for _, key := range []string{"/created_at_ticks", "/sequence_number"} {
+			if f := selected.Field(key); f.Ok() {
+				same = same && f.Same(d.Field(key))
+			}
+		}
+		if same {
+			return
+		}
+	}
+	c.report(finding.RunDisagrees, c.t.Retrieval.Path, at, finding.NoEvent, "the start snapshot has no such record").Actual = finding.Value(r.Raw)
 }
 
 // checkStateAfter recomputes what became of the memory: start snapshot and writes, or the start snapshot alone where nothing was

@@ -182,8 +182,10 @@ func (c *checker) checkNeighbours(r *trace.Retrieval, row *trace.Row, pointer st
 		f := c.report(finding.TraceScoreOrder, r.Path, pointer+strconv.Itoa(after.Position)+"/score", finding.NoEvent,
 			"rank %d has a higher score than rank %d", after.Rank, before.Rank)
 		f.Expected, f.Actual = finding.Value(before.Score.Raw), finding.Value(after.Score.Raw)
-	case (byScore == 0 && (order == "" || order == trace.OrderScoreID) || order == trace.OrderID) &&
-		bytes.Compare([]byte(before.ID.Text()), []byte(after.ID.Text())) > 0:
+	case byScore == 0 && tieKeys[order] != nil:
+		c.checkTie(r, tieKeys[order], pointer, before, after)
+	case byScore == 0 && (order == "" || order == trace.OrderScoreID) && bytes.Compare([]byte(before.ID.Text()), []byte(after.ID.Text())) > 0,
+		order == trace.OrderID && compareUnits(before.ID.Text(), after.ID.Text()) > 0:
 		f := c.report(finding.TraceTieOrder, r.Path, pointer+strconv.Itoa(after.Position)+"/record_id", finding.NoEvent,
 			"rank %d must not stand behind rank %d", after.Rank, before.Rank)
 		f.Expected, f.Actual = finding.Value(before.ID.Raw), finding.Value(after.ID.Raw)

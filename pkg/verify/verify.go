@@ -24,14 +24,15 @@ type Options struct {
 // Trace checks a determinism trace and what belongs to it. Shape holds what its reader found (CONTRACT V1).
 // The result has no inputs and no name yet.
 func Trace(t *trace.Trace, shape []finding.Finding, o Options) finding.Result {
+	c := &checker{t: t, o: o, results: t.Results()}
 	rules := rules
-	if t.Recording != nil {
-		if t.Recording.CutShort != "" {
-			return cutShort(t.Recording)
+	if r := t.Recording; r != nil {
+		if r.CutShort != "" {
+			return cutShort(r)
 		}
+		c.recorded = r.Profiles
 		rules = slices.Concat(rules, runRules)
 	}
-	c := &checker{t: t, o: o, results: t.Results()}
 	c.result.Findings = append(c.result.Findings, shape...)
 	for i := range c.result.Findings {
 		if f := &c.result.Findings[i]; f.Hint == "" {
@@ -113,7 +114,8 @@ type checker struct {
 	t        *trace.Trace
 	o        Options
 	results  *trace.Results
-	byPlace  stages // of a native run
+	byPlace  stages         // of a native run
+	recorded trace.Profiles // of a native run
 	result   finding.Result
 	cover    finding.Coverage
 	outcomes *[]finding.Check // of the rule that is at work
@@ -148,14 +150,15 @@ func checkShape(c *checker) { c.hold(0) }
 
 // profile gives the tool profile that a call was recorded under, where it is among those given, or those of a native run.
 func (c *checker) profile(call *trace.Call) (*trace.ToolProfile, bool) {
-	profiles := c.o.Profiles
-	if len(profiles) == 0 && c.t.Recording != nil {
-		profiles = c.t.Recording.Profiles
+	for _, profiles := range []trace.Profiles{c.o.Profiles, c.recorded} {
+		if len(profiles) == 0 {
+			continue
+		}
+		if p, ok := profiles.For(call.Name.Text(), call.ProfileVersion.Text()); ok {
+			return p, true
+		}
 	}
-	if len(profiles) == 0 {
-		return nil, false
-	}
-	return profiles.For(call.Name.Text(), call.ProfileVersion.Text())
+	return nil, false
 }
 
 // report adds a finding about a place in a file.
@@ -174,7 +177,7 @@ func (c *checker) coverage() { requireCoverage(&c.result, &c.cover, c.o.Coverage
 // requireCoverage holds the claims of an artifact at path to the least percentage that must be checked; 0 asks for none
 // (CONTRACT V5).
 func requireCoverage(r *finding.Result, cover *finding.Coverage, least int, path string) {
-	r.Coverage = cover
+	r.Coverage = &finding.Coverage{Checked: cover.Checked, Claims: cover.Claims} // not a part of what holds the artifact
 	if least == 0 {
 		return
 	}

@@ -83,6 +83,7 @@ type shape struct {
 	path      string
 	findings  []finding.Finding
 	tolerated [tolerances]tolerated
+	set       *knownSet
 }
 
 type tolerance int

@@ -35,8 +35,17 @@ func (s *shape) record(text []byte, at place) (audit.Record, error) {
 	if r.TriggerReason < 0 || r.TriggerReason > mostTriggerReason {
 		s.report(finding.ShapeValue, place{at.index, at.pointer + "/TriggerReason"}, "no trigger reason has this number")
 	}
-	r.Constraints = constraints(r.ConstraintsSerialized)
+	if s.set == nil || s.set.text != r.ConstraintsSerialized {
+		s.set = &knownSet{r.ConstraintsSerialized, constraints(r.ConstraintsSerialized)}
+	}
+	r.ConstraintsSerialized, r.Constraints = s.set.text, s.set.gives
 	return r, nil
+}
+
+// knownSet is the constraint set of the record before: most turns have the same one, and then share what it gives.
+type knownSet struct {
+	text  string
+	gives audit.Constraints
 }
 
 // constraints gives what the constraint block was made of (llamabrain.md §3).

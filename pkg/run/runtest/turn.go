@@ -2,6 +2,7 @@ package runtest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dmpl/dmpl/pkg/run"
 )
@@ -104,17 +105,25 @@ func (b *builder) attempt(turn, attempt int, last bool, document object) bool {
 // retrieve gives a row for each kind of record.
 func (b *builder) retrieve(turn int) []object {
 	var rows []object
-	for _, kind := range []struct{ name, order, mode, record string }{
-		{"fact", "record_id", "all", "f1"},
-		{"world", "record_id", "all", "door"},
-		{"episodic", "score,created_at_ticks,record_id,sequence_number", "scored", "e1"},
-		{"belief", "score,confidence,record_id,sequence_number", "scored", "b1"},
+	for _, kind := range []struct {
+		name, order, mode, record string
+		sequence                  int64
+	}{
+		{"fact", "record_id", "all", "f1", 1},
+		{"world", "record_id", "all", "door", 2},
+		{"episodic", "score,created_at_ticks,record_id,sequence_number", "scored", "e1", 3},
+		{"belief", "score,confidence,record_id,sequence_number", "scored", "b1", 5},
 	} {
 		var query any = fmt.Sprintf("Who guards gate %d?", turn)
 		if b.f.Topics {
 			query = object{"text": query, "topics": []string{"gate"}}
 		}
-		selected := object{"record_id": kind.record, "record_type": kind.name, "score": 0.5, "rank": 1, "created_at_ticks": now - 3, "sequence_number": 3, "confidence": 0.5}
+		selected := object{"record_id": kind.record, "record_type": kind.name, "score": 0.5, "rank": 1}
+		for key, value := range map[string]any{"created_at_ticks": now - kind.sequence, "sequence_number": kind.sequence, "confidence": 0.75} {
+			if strings.Contains(kind.order, key) { // P3: the keys that the order uses
+				selected[key] = value
+			}
+		}
 		row := object{
 			"retrieval_event_id": fmt.Sprint("r", b.rows), "run_id": b.f.RunID, "policy_id": kind.name, "policy_version": "1",
 			"query_normalization_version": "json-v1", "retrieval_mode": kind.mode,

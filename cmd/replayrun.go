@@ -1,0 +1,308 @@
+package cmd
+
+import (
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/native"
+	"github.com/dmpl/dmpl/pkg/dialect/orket"
+	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/record"
+	"github.com/dmpl/dmpl/pkg/replay"
+	"github.com/dmpl/dmpl/pkg/run"
+	"github.com/dmpl/dmpl/pkg/trace"
+	"github.com/dmpl/dmpl/pkg/verify"
+)
+
+// overrides are the documents of the working tree (R1).
+type overrides struct {
+	config, policies, snapshot, profiles string
+	update                               bool
+	jobs                                 int
+}
+
+func (o *overrides) bind(c *cobra.Command) {
+	c.Flags().StringVar(&o.config, "config", "", "pipeline configuration of the working tree, in place of the recorded one")
+	c.Flags().StringVar(&o.policies, "policies", "", "policy set of the working tree, in place of the recorded one")
+	c.Flags().StringVar(&o.snapshot, "snapshot", "", "start snapshot of the working tree, in place of the recorded one")
+	c.Flags().StringVar(&o.profiles, "profiles", "", "tool profiles of the working tree, a profiles.json or a folder: both sides are digested under them")
+	c.Flags().BoolVar(&o.update, "update", false, "record divergent runs again with the working tree's files; refused where CI is set")
+	c.Flags().IntVar(&o.jobs, "jobs", 1, "runs that are replayed at a time")
+}
+
+// given says that a flag of native runs was given.
+func (o *overrides) given() bool {
+	return o.config+o.policies+o.snapshot+o.profiles != "" || o.update
+}
+
+// isRuns says that every argument is a native run, or a folder to look for runs in.
+func isRuns(args []string) bool {
+	for _, path := range args {
+		if !isFolder(path) {
+			return false
+		}
+	}
+	return len(args) > 0
+}
+
+// replayRuns replays every run below the arguments (R1–R7).
+func (a *App) replayRuns(o *replayOptions, args []string) error {
+	if o.overrides.update && os.Getenv("CI") != "" {
+		return usage("Run it where a person looks at the change, and commit the recordings.", "--update rewrites recordings, and CI is set") // R4
+	}
+	switch {
+	case o.mode.value != modeStream || o.db != "" || o.state != "":
+		return usage("Leave the flag out.", "--mode, --db and --state belong to streams and packages, and folders are native runs")
+	case o.until < replay.All:
+		return usage("Give the index of an event.", "--until %d is no index", o.until)
+	case o.overrides.jobs < 1:
+		return usage("Give a number from 1 on.", "--jobs %d is less than one", o.overrides.jobs)
+	}
+	var results []finding.Result
+	given, err := a.workingTree(o)
+	if err != nil {
+		return executionProblem(err)
+	}
+	var paths []string
+	for _, root := range args {
+		tree, err := native.Reader{}.Find(root, dialect.Options{Limit: int64(o.limit)})
+		if err != nil {
+			result, err := troubled(root, true, err)
+			if err != nil {
+				return err
+			}
+			results = append(results, result)
+			continue
+		}
+		if len(tree.Entries) == 0 { // R4
+			results = append(results, empty(root, true))
+		}
+		for _, e := range tree.Entries {
+			paths = append(paths, native.Folder(e.Path))
+		}
+	}
+	replayed, err := a.replayAll(paths, o, given)
+	if err != nil {
+		return executionProblem(err)
+	}
+	var chains replay.Chains
+	var verified verify.Chains
+	for i := range replayed {
+		results = append(results, replayed[i].result)
+		if replayed[i].trace != nil && !slices.Contains(args, replayed[i].dir) { // a link that is named stands alone
+			chains.Add(replayed[i].trace, replayed[i].made)
+			verified.Add(replayed[i].trace)
+		}
+	}
+	if fs := verified.Findings(); len(given.overrides) == 0 && o.until == replay.All && chains.Links() > 0 {
+		whole := finding.Result{
+			Name: "chains", Findings: slices.Concat(fs, chains.Findings()), Checks: []finding.Check{{ID: "P6", Status: finding.Passed, Count: chains.Links()}},
+		}
+		if len(whole.Findings) > 0 {
+			whole.Checks[0].Status = finding.Failed
+		}
+		whole.Judge(true)
+		results = append(results, whole)
+	}
+	if o.overrides.update {
+		if err := a.update(replayed, o, given); err != nil {
+			return executionProblem(err)
+		}
+	}
+	return a.emit(finding.Report{Command: "replay", Results: results}, o.reportOptions, append(args, given.paths...)...)
+}
+
+// tree is what is taken from the working tree.
+type tree struct {
+	overrides []replay.Override
+	profiles  trace.Profiles
+	context   []byte // a context configuration, which takes the place of the configuration's own
+	paths     []string
+	inputs    []finding.Input
+}
+
+// workingTree reads the documents that take the place of recorded ones.
+func (a *App) workingTree(o *replayOptions) (*tree, error) {
+	t := &tree{}
+	for _, d := range []struct {
+		path, name, schema string
+		of                 func(*trace.Recording) *trace.Document
+	}{
+		{o.overrides.config, run.ConfigFile, "pipeline.config.v1", func(r *trace.Recording) *trace.Document { return &r.Config }},
+		{o.overrides.policies, run.PoliciesFile, "", func(r *trace.Recording) *trace.Document { return &r.Policies }},
+		{o.overrides.snapshot, run.SnapshotFile, "memory.snapshot.v1", func(r *trace.Recording) *trace.Document { return &r.Snapshot }},
+	} {
+		if d.path == "" {
+			continue
+		}
+		text, err := a.given(d.path, o, t, d.name)
+		if err != nil {
+			return nil, err
+		}
+		var doc trace.Document
+		if d.schema == "" { // the execution holds it to its schema
+			doc, err = parsed(text)
+		} else {
+			doc, err = record.Read(d.schema, text)
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.overrides = append(t.overrides, replay.Override{Of: d.of, Name: d.name, Document: doc})
+	}
+	if o.config != "" {
+		text, err := a.given(o.config, o, t, "context_config")
+		if err != nil {
+			return nil, err
+		}
+		doc, err := parsed(text)
+		if err != nil {
+			return nil, err
+		}
+		t.context = doc.Value.Raw()
+	}
+	return t, a.givenProfiles(o, t)
+}
+
+func (a *App) given(path string, o *replayOptions, t *tree, kind string) (record.Text, error) {
+	f, err := dialect.ReadFile(path, a.In, int64(o.limit))
+	if err != nil {
+		return record.Text{}, err
+	}
+	t.paths = append(t.paths, path)
+	t.inputs = append(t.inputs, f.Input(native.Name, kind, o.format.value == formatJSON))
+	return record.Text{Path: path, JSON: f.Data}, nil
+}
+
+func parsed(t record.Text) (trace.Document, error) {
+	value, err := canon.Parse(t.JSON)
+	if err != nil {
+		return trace.Document{}, located(t.Path, err)
+	}
+	return trace.Document{Path: t.Path, Value: value}, nil
+}
+
+// givenProfiles reads the tool profiles: a profiles.json, or a folder of single ones.
+func (a *App) givenProfiles(o *replayOptions, t *tree) error {
+	path := o.overrides.profiles
+	if path == "" {
+		return nil
+	}
+	if isFolder(path) {
+		profiles, inputs, err := orket.ReadProfiles(path, int64(o.limit))
+		t.profiles, t.inputs, t.paths = profiles, append(t.inputs, inputs...), append(t.paths, path)
+		return err
+	}
+	text, err := a.given(path, o, t, "tool_profiles")
+	if err != nil {
+		return err
+	}
+	set, err := record.Read("run.profiles.v1", text)
+	if err != nil {
+		return err
+	}
+	t.profiles, err = record.Profiles(set)
+	return err
+}
+
+// of gives the overrides for one run. A context configuration becomes a member of the run's configuration.
+func (t *tree) of(r *trace.Recording) ([]replay.Override, error) {
+	if t.context == nil {
+		return t.overrides, nil
+	}
+	config := r.Config
+	list := slices.Clone(t.overrides)
+	list = slices.DeleteFunc(list, func(v replay.Override) bool {
+		if v.Name == run.ConfigFile {
+			config = v.Document
+			return true
+		}
+		return false
+	})
+	w := document.NewWriter(document.Style{})
+	w.Object("", func() {
+		for _, m := range config.Value.Members() {
+			if m.Name != "context" {
+				w.Raw(m.Name, m.Value.Raw())
+			}
+		}
+		w.Raw("context", t.context)
+	})
+	value, err := canon.Parse(w.Bytes())
+	config.Value = value
+	return append(list, replay.Override{
+		Of: func(r *trace.Recording) *trace.Document { return &r.Config }, Name: run.ConfigFile, Document: config,
+	}), err
+}
+
+// replayedRun is a run with what its replay gave.
+type replayedRun struct {
+	dir    string
+	trace  *trace.Trace
+	made   *replay.Replayed
+	result finding.Result
+}
+
+// replayAll replays runs, some at a time, and gives them in their order.
+func (a *App) replayAll(dirs []string, o *replayOptions, given *tree) ([]replayedRun, error) {
+	runs, errs := make([]replayedRun, len(dirs)), make([]error, len(dirs))
+	step, done := a.progress(len(dirs), "replay")
+	defer done()
+	var group sync.WaitGroup
+	var one sync.Mutex // of the progress
+	next := make(chan int)
+	for range min(max(o.overrides.jobs, 1), max(len(dirs), 1)) {
+		group.Go(func() {
+			for i := range next {
+				runs[i], errs[i] = a.replayOne(dirs[i], o, given)
+				one.Lock()
+				step()
+				one.Unlock()
+			}
+		})
+	}
+	for i := range dirs {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+func (a *App) replayOne(dir string, o *replayOptions, given *tree) (replayedRun, error) {
+	settings := dialect.Options{Limit: int64(o.limit), Digests: o.format.value == formatJSON}
+	artifact, err := native.ReadFolder(dir, settings)
+	if err != nil {
+		result, err := troubled(dir, true, err)
+		return replayedRun{dir: dir, result: result}, err
+	}
+	list, err := given.of(artifact.Trace.Recording)
+	if err != nil {
+		return replayedRun{}, err
+	}
+	found := verify.Trace(artifact.Trace, artifact.Shape, verify.Options{InFolder: true}).Findings
+	made, err := replay.Run(artifact.Trace, replay.RunOptions{
+		Findings: found, Overrides: list, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON,
+	})
+	if err != nil {
+		return replayedRun{}, err
+	}
+	r := replayedRun{dir: dir, trace: artifact.Trace, made: made, result: made.Result}
+	r.result.Name, r.result.Inputs = dir, slices.Concat(artifact.Inputs, given.inputs)
+	if len(list) > 0 || given.profiles != nil {
+		r.result.Name = dir + " with the working tree's files"
+	}
+	detach(&r.result)
+	return r, nil
+}

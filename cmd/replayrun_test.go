@@ -1,0 +1,179 @@
+package cmd_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dmpl/dmpl/pkg/run"
+	"github.com/dmpl/dmpl/pkg/run/runtest"
+)
+
+func nativeFixture(parts ...string) string {
+	return filepath.Join(append([]string{fixtures, "native"}, parts...)...)
+}
+
+// brokenChain gives a chain whose second run starts at another state than the first one commits.
+func brokenChain(t *testing.T) string {
+	t.Helper()
+	dir := runtest.Copy(t, nativeFixture("runs", "chain"), filepath.Join(t.TempDir(), "chain"))
+	runtest.Replace(t, filepath.Join(dir, "0001"), run.SnapshotFile, "storm broke", "flood broke")
+	runtest.Repair(t, filepath.Join(dir, "0001"))
+	return dir
+}
+
+// P6: each run of a chain starts at the state that the one before commits when it is executed again.
+func TestReplayFollowsAChain(t *testing.T) {
+	r, exit := runJSON(t, "replay", brokenChain(t))
+	found := false
+	for _, f := range r.errors() {
+		found = found || f.Code == "replay.chain_broken" && strings.HasSuffix(f.Artifact, "0001/snapshot.json")
+	}
+	if !found || exit != 1 {
+		t.Errorf("exit code %d:%s", exit, inShort(r.errors()))
+	}
+}
+
+// truncatedRun gives a run whose last events were dropped by its writer.
+func truncatedRun(t *testing.T) string {
+	t.Helper()
+	dir := runtest.Copy(t, nativeFixture("runs", "turns"), filepath.Join(t.TempDir(), "run"))
+	text, err := os.ReadFile(filepath.Join(dir, "trace", "0000.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	runtest.Put(t, dir, "trace/0000.jsonl", bytes.Join(lines[:8], nil))
+	runtest.Replace(t, dir, run.TraceFile, `"truncated":false`, `"truncated":true`)
+	runtest.Repair(t, dir)
+	return dir
+}
+
+// R5: a truncated recording ends undecided, whatever differs.
+func TestReplayOfATruncatedRunIsUndecided(t *testing.T) {
+	dir := truncatedRun(t)
+	for _, args := range [][]string{{}, {"--config", nativeFixture("tree", "template.json")}} {
+		r, exit := runJSON(t, append([]string{"replay", dir}, args...)...)
+		if r.Verdict != "undecided" || exit != 3 {
+			t.Errorf("%v: %s, exit code %d:%s", args, r.Verdict, exit, inShort(r.errors()))
+		}
+		changed := false
+		for _, f := range r.all() {
+			changed = changed || f.Code == "replay.prompt_changed" && f.Severity == "warning"
+		}
+		if changed != (len(args) > 0) {
+			t.Errorf("%v: prompt_changed as a warning: %v", args, changed)
+		}
+	}
+}
+
+// R4: a folder without a run is no pass.
+func TestReplayOfNothingIsUndecided(t *testing.T) {
+	r, exit := runJSON(t, "replay", t.TempDir())
+	if exit != 3 || len(r.errors()) != 1 || r.errors()[0].Code != "input.empty_corpus" {
+		t.Errorf("exit code %d:%s", exit, inShort(r.errors()))
+	}
+}
+
+// R4: recordings are rewritten only where it is asked for and nobody looks away, and then they hold.
+func TestUpdateRewritesDivergentRecordings(t *testing.T) {
+	root := t.TempDir()
+	changed := runtest.Copy(t, nativeFixture("runs", "retry"), filepath.Join(root, "retry"))
+	runtest.Copy(t, nativeFixture("runs", "prompts"), filepath.Join(root, "prompts"))
+	args := []string{"replay", changed, "--config", nativeFixture("tree", "template.json"), "--update"}
+	t.Setenv("CI", "true")
+	p := newProcess(t)
+	if code := p.Run(args); code != 2 || !strings.Contains(p.errs.String(), "CI is set") {
+		t.Errorf("under CI: exit code %d, %s", code, p.errs)
+	}
+	t.Setenv("CI", "")
+	p = newProcess(t)
+	if code := p.Run(args); code != 1 {
+		t.Errorf("exit code %d, %s", code, p.errs)
+	}
+	for _, name := range []string{"config.json", "manifest.json", "outputs.jsonl", "trace/0000.jsonl"} {
+		if !strings.Contains(p.errs.String(), "updated "+filepath.Join(changed, filepath.FromSlash(name))+"\n") {
+			t.Errorf("%s is not listed: %s", name, p.errs)
+		}
+	}
+	if strings.Contains(p.errs.String(), "snapshot.json") {
+		t.Errorf("the snapshot did not change: %s", p.errs)
+	}
+	for _, args := range [][]string{{"replay", root}, {"verify", root, "--require-coverage", "100"}} {
+		if r, exit := runJSON(t, args...); exit != 0 {
+			t.Errorf("%v: exit code %d:%s", args, exit, inShort(r.errors()))
+		}
+	}
+	if left, err := os.ReadDir(root); err != nil || len(left) != 2 {
+		t.Errorf("%d entries are left, %v", len(left), err)
+	}
+}
+
+// R1: an update that cannot be recorded leaves the recording as it was.
+func TestUpdateLeavesWhatItCannotRecord(t *testing.T) {
+	t.Setenv("CI", "")
+	dir := runtest.Copy(t, nativeFixture("runs", "retry"), filepath.Join(t.TempDir(), "run"))
+	p := newProcess(t)
+	if code := p.Run([]string{"replay", dir, "--config", nativeFixture("tree", "no-constraints.json"), "--update"}); code != 2 ||
+		!strings.Contains(p.errs.String(), "nothing asks for the output of turn 0, attempt 1") {
+		t.Errorf("exit code %d, %s", code, p.errs)
+	}
+	if r, exit := runJSON(t, "replay", dir); exit != 0 {
+		t.Errorf("exit code %d:%s", exit, inShort(r.errors()))
+	}
+}
+
+// Z2: what is asked wrongly is said in one line, with exit code 2.
+func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
+	single, out := nativeFixture("inputs", "single"), filepath.Join(t.TempDir(), "out")
+	empty := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"run", "--from", single}, "--out is required"},
+		{[]string{"run", "--out", out}, "there is no snapshot.json"},
+		{[]string{"run", "--from", empty, "--out", out}, "snapshot.json"},
+		{[]string{"run", "--from", single, "--out", out, "--chain"}, "would commit nothing"},
+		{[]string{"run", "--from", single, "--out", out, "--visibility", "live_read_write"}, "must be one of"},
+		{[]string{"run", "--from", single, "--out", out, "--config", nativeFixture("tree", "policy-2.json")}, "policy-2.json, at /schema_version"},
+		{[]string{"run", "--from", single, "--out", out, "--turns", nativeFixture("inputs", "single", "outputs.jsonl")}, "outputs.jsonl, at /0/npc_id"},
+		{[]string{"run", "--from", single, "--out", out, "--outputs", nativeFixture("inputs", "retry", "outputs.jsonl")}, "nothing asks for the output of turn 0, attempt 1"},
+		{[]string{"run", "--from", single, "--out", single}, "the folder is not empty"},
+		{[]string{"replay", nativeFixture("runs", "single"), "--mode", "ledger"}, "--mode, --db and --state belong to streams"},
+		{[]string{"replay", nativeFixture("runs", "single"), "--jobs", "0"}, "--jobs 0 is less than one"},
+		{[]string{"replay", nativeFixture("runs", "single"), "--until", "-2"}, "--until -2 is no index"},
+		{[]string{"replay", nativeFixture("runs", "single"), "--config", nativeFixture("tree", "policy-2.json")}, "policy-2.json, at /schema_version"},
+		{[]string{"replay", nativeFixture("runs", "single"), "--policies", nativeFixture("tree", "same.json")}, "same.json, at /retrieval"},
+		{[]string{"replay", nativeFixture("runs.json"), "--update"}, "is no folder of native runs"},
+	} {
+		os.RemoveAll(out)
+		p := newProcess(t)
+		if code := p.Run(c.args); code != 2 || !strings.Contains(p.errs.String(), c.says) || !strings.Contains(p.errs.String(), "\nhint: ") {
+			t.Errorf("dmpl %s: exit code %d, %s; want %q", strings.Join(c.args, " "), code, p.errs, c.says)
+		}
+	}
+}
+
+// P2(h), Z2: a run that is given no id gets a random one, lower case.
+func TestRunMakesAnID(t *testing.T) {
+	seen := map[string]bool{}
+	for range 2 {
+		out := filepath.Join(t.TempDir(), "out")
+		p := newProcess(t)
+		if code := p.Run([]string{"run", "--from", nativeFixture("inputs", "single"), "--out", out}); code != 0 {
+			t.Fatalf("exit code %d, %s", code, p.errs)
+		}
+		r, err := run.Read(out, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := r.Trace.RunID.Text()
+		if len(id) != 36 || strings.ToLower(id) != id || seen[id] {
+			t.Errorf("run id %q", id)
+		}
+		seen[id] = true
+	}
+}

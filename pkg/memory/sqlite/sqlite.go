@@ -1,0 +1,209 @@
+// Package sqlite keeps a memory store in one SQLite file, which any number of processes on one machine may use.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/dmpl/dmpl/pkg/memory"
+)
+
+// applicationID marks the files of this package ("dmpl" as four bytes), so that no other program's database is taken for one.
+const applicationID = 0x646d706c
+
+// pragmas hold on every connection. FULL: a commit is on the disk before it is reported, also against a loss of power.
+const pragmas = "_pragma=busy_timeout(30000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_txlock=immediate"
+
+// Backend is a store's file.
+type Backend struct {
+	path  string
+	write *sql.DB // one connection: SQLite has one writer
+	read  *sql.DB
+	step  func(statement string) // before every statement of an update; nil but in crash tests
+
+	statements prepared
+}
+
+// Problem says why a file cannot be used as a store.
+type Problem struct {
+	Path   string
+	Detail string
+	Err    error
+}
+
+// Error gives one line.
+func (p *Problem) Error() string {
+	if p.Err == nil {
+		return p.Path + ": " + p.Detail
+	}
+	return fmt.Sprintf("%s: %s: %v", p.Path, p.Detail, p.Err)
+}
+
+// Unwrap gives the cause.
+func (p *Problem) Unwrap() error { return p.Err }
+
+// Open opens the file of a store. It must be there, unless it is to be created: then the file, its folder and its tables are
+// made as far as they are missing. A database that is no store is left as it is.
+func Open(ctx context.Context, path string, create bool) (*Backend, error) {
+	return open(ctx, path, create, nil)
+}
+
+func open(ctx context.Context, path string, create bool, step func(string)) (*Backend, error) {
+	if err := ready(path, create); err != nil {
+		return nil, err
+	}
+	b := &Backend{path: path, step: step}
+	var err error
+	if b.write, err = connect(path, "rw", 1); err != nil {
+		return nil, err
+	}
+	if b.read, err = connect(path, "rw", 4); err != nil {
+		return nil, err
+	}
+	if err := b.migrate(ctx, create); err != nil {
+		return nil, errors.Join(b.explain("cannot open the store", err), b.Close())
+	}
+	return b, nil
+}
+
+// ready makes the file where it may, since SQLite would make one anywhere.
+func ready(path string, create bool) error {
+	at, err := os.Stat(path)
+	switch {
+	case err == nil && at.IsDir():
+		return &Problem{Path: path, Detail: "is a folder, and a store is one file"}
+	case err == nil:
+		return nil
+	case !errors.Is(err, os.ErrNotExist):
+		return &Problem{path, "cannot be looked at", err}
+	case !create:
+		return &Problem{Path: path, Detail: "there is no store"}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return &Problem{path, "the folder cannot be made", err}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return &Problem{path, "cannot be made", err}
+	}
+	return f.Close()
+}
+
+func connect(path, mode string, most int) (*sql.DB, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, &Problem{path, "is no path", err}
+	}
+	absolute = filepath.ToSlash(absolute)
+	if !strings.HasPrefix(absolute, "/") {
+		absolute = "/" + absolute
+	}
+	name := url.URL{Scheme: "file", Path: absolute, RawQuery: "mode=" + mode + "&" + pragmas}
+	db, err := sql.Open("sqlite", name.String())
+	if err != nil {
+		return nil, &Problem{path, "cannot be opened", err}
+	}
+	db.SetMaxOpenConns(most)
+	return db, nil
+}
+
+// Close ends all connections.
+func (b *Backend) Close() error {
+	errs := []error{b.statements.close()}
+	for _, db := range []*sql.DB{b.write, b.read} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Update runs do in an immediate transaction: SQLite lets one write at a time, of all processes.
+func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
+	if err := b.statements.catchUp(ctx, b.write); err != nil {
+		return b.explain("cannot prepare to write", err)
+	}
+	b.at("begin")
+	begun, err := b.write.BeginTx(ctx, nil)
+	if err != nil {
+		return b.explain("cannot begin to write", err)
+	}
+	tx := &transaction{ctx: ctx, tx: begun, backend: b, writes: true}
+	if err := do(tx); err != nil {
+		return errors.Join(b.explainFault(err), ended(begun.Rollback()))
+	}
+	b.at("commit")
+	if err := begun.Commit(); err != nil {
+		return b.explain("cannot commit", errors.Join(err, ended(begun.Rollback())))
+	}
+	b.at("committed")
+	return nil
+}
+
+// View runs do in a deferred transaction, which keeps one state of the file in sight.
+func (b *Backend) View(ctx context.Context, do func(memory.Tx) error) error {
+	begun, err := b.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return b.explain("cannot begin to read", err)
+	}
+	err = do(&transaction{ctx: ctx, tx: begun, backend: b})
+	return errors.Join(b.explainFault(err), ended(begun.Rollback()))
+}
+
+// ended passes over that a transaction is at its end already.
+func ended(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}
+
+// at marks the place before a statement, where a crash test may end the process.
+func (b *Backend) at(statement string) {
+	if b.step != nil {
+		b.step(statement)
+	}
+}
+
+// explainFault names the file in errors of the database, and leaves the store's own as they are.
+func (b *Backend) explainFault(err error) error {
+	var fault *driver.Error
+	if errors.As(err, &fault) {
+		return b.explain("the database failed", err)
+	}
+	return err
+}
+
+// faults say what the codes of SQLite mean for a store.
+var faults = map[int]string{
+	codes.SQLITE_NOTADB:   "is no SQLite database",
+	codes.SQLITE_CORRUPT:  "is a damaged SQLite database",
+	codes.SQLITE_READONLY: "cannot be written",
+	codes.SQLITE_FULL:     "the disk is full",
+	codes.SQLITE_CANTOPEN: "cannot be opened",
+	codes.SQLITE_BUSY:     "another process has been writing for too long",
+	codes.SQLITE_IOERR:    "the disk failed",
+}
+
+func (b *Backend) explain(detail string, err error) error {
+	var known *Problem
+	if errors.As(err, &known) {
+		return err
+	}
+	var fault *driver.Error
+	if errors.As(err, &fault) {
+		if said, ok := faults[fault.Code()&0xff]; ok {
+			detail = said
+		}
+	}
+	return &Problem{b.path, detail, err}
+}

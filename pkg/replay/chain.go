@@ -1,0 +1,68 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/execute"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// Chains watches replayed runs for chains: the runs of one folder that state a place in a chain are one, and each starts at the
+// state that the one before commits when it is executed again (P6). The zero value is ready.
+type Chains struct {
+	links []link
+}
+
+// link is a run of a chain.
+type link struct {
+	folder   string
+	index    int
+	snapshot trace.Document
+	start    canon.Sum
+	end      canon.Sum
+	applied  bool
+}
+
+// Add takes a replayed run into account; what is no link of a chain, or could not be executed, is left out.
+func (c *Chains) Add(t *trace.Trace, p *Replayed) {
+	if t == nil || t.Recording == nil || p == nil || p.End == nil {
+		return
+	}
+	chain, _ := t.Recording.Manifest.Value.Get("chain")
+	index, ok := trace.Document{Value: chain}.Int("index")
+	start, err := execute.StartDigest(t.Recording)
+	if !ok || err != nil {
+		return
+	}
+	l := link{folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), index: index, snapshot: t.Recording.Snapshot, start: start}
+	l.end, l.applied = p.committed()
+	c.links = append(c.links, l)
+}
+
+// Findings says where a run does not start at the state that the one before commits.
+func (c *Chains) Findings() []finding.Finding {
+	slices.SortStableFunc(c.links, func(a, b link) int { return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.index, b.index)) })
+	var fs []finding.Finding
+	for i, l := range c.links {
+		if i == 0 || c.links[i-1].folder != l.folder || c.links[i-1].index+1 != l.index || !c.links[i-1].applied {
+			continue // dmpl verify holds the places of a chain to one another
+		}
+		if c.links[i-1].end == l.start {
+			continue
+		}
+		f := finding.New(finding.ReplayChainBroken)
+		f.Artifact, f.Expected, f.Actual = l.snapshot.Path, quoted(l.start.Hex()), quoted(c.links[i-1].end.Hex())
+		f.Detail = fmt.Sprintf("run %d of the chain does not start at the state that run %d commits", l.index, c.links[i-1].index)
+		f.Hint = finding.Lookup(finding.ReplayChainBroken).Action
+		fs = append(fs, f)
+	}
+	return fs
+}
+
+// Links counts the runs of chains.
+func (c *Chains) Links() int { return len(c.links) }

@@ -1,0 +1,299 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/equiv"
+	"github.com/dmpl/dmpl/pkg/execute"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/shape"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// RunOptions say how a native run is replayed.
+type RunOptions struct {
+	Findings  []finding.Finding // what verify found in the recording (E1)
+	Overrides []Override        // documents of the working tree (R1)
+	Profiles  trace.Profiles    // of the working tree: both sides are selected and digested again under them (R1)
+	Until     int               // index of the last event that is replayed, or All (R5)
+	Timeline  bool
+}
+
+// Override is a document that takes the place of a recorded one (R1).
+type Override struct {
+	Of       func(*trace.Recording) *trace.Document
+	Name     string // of the recorded file
+	Document trace.Document
+}
+
+// Replayed is a run that was executed again.
+type Replayed struct {
+	Result finding.Result
+	End    *execute.End // nil where the run could not be executed to its end
+}
+
+// Run executes a recorded run again and compares what it makes with the recording (R1–R7). The error is an *execute.Error about
+// a document of the working tree; what is wrong with the recording is a finding.
+func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
+	r := &replayed{recorded: recorded, o: o}
+	if recorded.Recording.CutShort != "" {
+		return &Replayed{Result: r.undecided()}, nil
+	}
+	given, err := r.execute(o.Overrides)
+	if err != nil {
+		var wrong *execute.Error
+		if errors.As(err, &wrong) && slices.ContainsFunc(o.Overrides, func(v Override) bool { return v.Document.Path == wrong.Path }) {
+			return nil, err
+		}
+		return &Replayed{Result: r.undecided(notExecuted(recorded, err))}, nil
+	}
+	r.made = given
+	rebuilt, err := r.rebuild()
+	if err != nil {
+		return nil, err
+	}
+	r.result = equiv.Compare(
+		equiv.Side{Trace: r.prefix(recorded), Findings: r.inherited()}, equiv.Side{Trace: r.prefix(rebuilt)},
+		equiv.Options{Profiles: o.Profiles, Timeline: o.Timeline},
+	)
+	r.rebuilt = rebuilt
+	r.judge()
+	return &Replayed{Result: r.result, End: given.end}, nil
+}
+
+// replayed is a run while it is replayed.
+type replayed struct {
+	recorded, rebuilt *trace.Trace
+	o                 RunOptions
+	made              *made
+	result            finding.Result
+}
+
+// made is what an execution records, kept in memory.
+type made struct {
+	documents *trace.Recording
+	source    *execute.Recorded
+	events    [][]byte
+	rows      [][]byte
+	prompts   map[[2]int]prompt // by turn and attempt
+	unknown   []finding.Finding // R7
+	end       *execute.End
+}
+
+// prompt is a prompt that was made again.
+type prompt struct {
+	event int // index
+	text  string
+}
+
+// Event implements execute.Sink.
+func (m *made) Event(event []byte, rows ...[]byte) error {
+	m.events, m.rows = append(m.events, bytes.Clone(event)), append(m.rows, rows...)
+	return nil
+}
+
+// Line implements execute.Sink: lines are what the recording has already.
+func (m *made) Line(string, []byte) error { return nil }
+
+// asking is the recorded source, which sees the prompts.
+type asking struct {
+	*execute.Recorded
+	made *made
+}
+
+// execute runs the recorded turns, with some documents in the place of recorded ones.
+func (r *replayed) execute(overrides []Override) (*made, error) {
+	documents := *r.recorded.Recording
+	for _, v := range overrides {
+		*v.Of(&documents) = v.Document
+	}
+	m := &made{documents: &documents, source: execute.NewRecorded(&documents), prompts: map[[2]int]prompt{}}
+	t := r.recorded
+	x, err := execute.Begin(&documents, execute.Options{
+		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(),
+		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
+	}, m)
+	if err != nil {
+		return nil, err
+	}
+	for n, doc := range documents.Turns {
+		if r.o.Until != All && len(m.events) > r.o.Until {
+			return m, nil // R5
+		}
+		if err := m.turn(x, n, doc); err != nil {
+			return nil, err
+		}
+	}
+	m.end, err = x.End()
+	return m, err
+}
+
+func (m *made) turn(x *execute.Run, n int, doc trace.Document) error {
+	var found []trace.Document
+	for _, d := range m.documents.Candidates {
+		if of, ok := d.Int("turn"); ok && of == n {
+			found = append(found, d)
+		}
+	}
+	candidates, err := execute.ReadCandidates(found)
+	if err != nil {
+		return err
+	}
+	at := len(m.events)
+	turn, err := x.Turn(doc, candidates, m.source)
+	if err != nil || turn.Result == nil {
+		return err
+	}
+	m.keepPrompts(n, at, turn)
+	for _, kind := range turn.Result.Retrieval.Kinds() {
+		for _, c := range kind.Unknown {
+			m.unknown = append(m.unknown, m.unknownCandidate(n, at, kind.Kind, c.RecordID))
+		}
+	}
+	return nil
+}
+
+// keepPrompts notes the prompts of a turn with their events: those of prompt_ready, in order.
+func (m *made) keepPrompts(n, from int, turn *execute.Turn) {
+	attempt := 0
+	for i := from; i < len(m.events) && attempt < len(turn.Result.Attempts); i++ {
+		if bytes.Contains(m.events[i], []byte(`"decision_type":"prompt_ready"`)) {
+			m.prompts[[2]int{n, attempt}] = prompt{i, turn.Result.Attempts[attempt].Prompt.Text}
+			attempt++
+		}
+	}
+}
+
+// unknownCandidate is a candidate that the start snapshot does not have (R7).
+func (m *made) unknownCandidate(turn, event int, kind, id string) finding.Finding {
+	f := finding.New(finding.ReplayCandidateUnknown)
+	f.EventIndex, f.Detail = event, fmt.Sprintf("the candidate %q of kind %s is not in the start snapshot", id, kind)
+	f.Artifact = m.documents.Snapshot.Path
+	if d, ok := m.documents.CandidatesOf(turn, kind); ok {
+		f.Artifact, f.Pointer = d.Path, d.At
+	}
+	return f
+}
+
+// rebuild gives what was made as a trace. R1: an identity that an override changes is no difference of the run, so that the
+// rebuilt trace keeps the recorded one.
+func (r *replayed) rebuild() (*trace.Trace, error) {
+	envelope := []byte(`{}`)
+	if r.made.end != nil {
+		envelope = r.made.end.Envelope
+	}
+	text := append(bytes.Clone(envelope[:len(envelope)-1]), ',')
+	if len(envelope) == 2 {
+		text = text[:1]
+	}
+	text = append(append(append(text, `"events":[`...), bytes.Join(r.made.events, []byte(","))...), `]}`...)
+	t, _, err := shape.ReadTrace(r.recorded.Path, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	t.Recording = r.made.documents
+	if r.recorded.Retrieval != nil {
+		rows := append(append([]byte{'['}, bytes.Join(r.made.rows, []byte(","))...), ']')
+		if t.Retrieval, _, err = shape.ReadRetrieval(r.recorded.Retrieval.Path, rows); err != nil {
+			return nil, err
+		}
+	}
+	for _, same := range []func(*trace.Trace) *trace.Field{
+		func(t *trace.Trace) *trace.Field { return &t.RunID },
+		func(t *trace.Trace) *trace.Field { return &t.WorkflowID },
+		func(t *trace.Trace) *trace.Field { return &t.SnapshotID },
+		func(t *trace.Trace) *trace.Field { return &t.Visibility },
+		func(t *trace.Trace) *trace.Field { return &t.ModelConfigID },
+		func(t *trace.Trace) *trace.Field { return &t.PolicySetID },
+		func(t *trace.Trace) *trace.Field { return &t.SchemaVersion },
+	} {
+		if r.made.end == nil || len(r.o.Overrides) > 0 {
+			*same(t) = *same(r.recorded)
+		}
+	}
+	t.TakePreimages()
+	return t, nil
+}
+
+// prefix gives the part of a trace that is compared: that up to the asked index, and of a truncated recording what was kept (R5).
+func (r *replayed) prefix(t *trace.Trace) *trace.Trace {
+	most := len(t.Events)
+	if r.o.Until != All {
+		most = min(most, r.o.Until+1)
+	}
+	if r.truncated() {
+		most = min(most, len(r.recorded.Events))
+	}
+	if most == len(t.Events) && r.o.Until == All {
+		return t
+	}
+	part := *t
+	part.Events = nil
+	linked := map[string]bool{}
+	for i := range t.Events {
+		e := &t.Events[i]
+		if n, ok := e.Stated(); ok && n >= most {
+			continue
+		}
+		part.Events = append(part.Events, *e)
+		for _, link := range e.Links {
+			linked[link.Text()] = true
+		}
+	}
+	if t.Retrieval != nil {
+		rows := *t.Retrieval
+		rows.Rows = slices.DeleteFunc(slices.Clone(rows.Rows), func(w trace.Row) bool { return !linked[w.ID.Text()] })
+		part.Retrieval = &rows
+	}
+	if r.o.Until != All {
+		part.Output, part.Commit = trace.Output{}, trace.Commit{}
+	}
+	return &part
+}
+
+func (r *replayed) truncated() bool { return string(r.recorded.Truncated.Raw) == "true" }
+
+// inherited gives what verify found, as it counts for a replay. R6: recorded outputs stand for the model, so that its seed does
+// not matter.
+func (r *replayed) inherited() []finding.Finding {
+	fs := slices.Clone(r.o.Findings)
+	for i := range fs {
+		if fs[i].Code == finding.ClaimUnseeded {
+			fs[i].Severity = finding.Note
+		}
+	}
+	return fs
+}
+
+// undecided is the result of a run of which nothing could be made again.
+func (r *replayed) undecided(more ...finding.Finding) finding.Result {
+	result := finding.Result{Findings: append(r.inherited(), more...)}
+	result.Checks = []finding.Check{{ID: "R1", Status: finding.NotChecked, Count: 1, Reason: "the run was not executed again"}}
+	result.Judge(true)
+	return result
+}
+
+// notExecuted says why a recording cannot be executed.
+func notExecuted(t *trace.Trace, err error) finding.Finding {
+	f := finding.New(finding.ReplayNotExecuted)
+	f.Artifact, f.Detail = t.Path, err.Error()
+	var wrong *execute.Error
+	if errors.As(err, &wrong) {
+		f.Artifact, f.Pointer, f.Detail = wrong.Path, wrong.Pointer, wrong.Detail
+	}
+	return f
+}
+
+// committed gives the digest of the state that a replayed run leaves; false where it committed nothing.
+func (p *Replayed) committed() (canon.Sum, bool) {
+	if p.End == nil || p.End.Buffer.State != memory.CommitApplied {
+		return canon.Sum{}, false
+	}
+	sum, err := p.End.State.Digest()
+	return sum, err == nil
+}

@@ -1,0 +1,94 @@
+package verify
+
+import (
+	"strconv"
+	"unicode/utf16"
+
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/trace"
+)
+
+// tieKey is one key of an order: negative where the first record stands before the second by it.
+type tieKey struct {
+	name    string
+	compare func(before, after canon.Value) int
+}
+
+// tieKeys are the keys that decide between equal scores, for the orders that have more than the id (CONTRACT P3).
+var tieKeys = map[string][]tieKey{
+	trace.OrderScoreCreated:    {{"created_at_ticks", falling}, {"record_id", byUnits}, {"sequence_number", rising}},
+	trace.OrderScoreConfidence: {{"confidence", falling}, {"record_id", byUnits}, {"sequence_number", rising}},
+}
+
+func rising(before, after canon.Value) int  { return canon.CompareNumbers(before.Raw(), after.Raw()) }
+func falling(before, after canon.Value) int { return rising(after, before) }
+
+func byUnits(before, after canon.Value) int {
+	x, _ := before.Text()
+	y, _ := after.Text()
+	return compareUnits(x, y)
+}
+
+// compareUnits compares ids by UTF-16 unit, as all orders but that of seed 003 do (CONTRACT P3).
+func compareUnits(x, y string) int {
+	a, b := utf16.Encode([]rune(x)), utf16.Encode([]rune(y))
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return int(a[i]) - int(b[i])
+		}
+	}
+	return len(a) - len(b)
+}
+
+// checkTie holds two records of one score to the keys of the row's order (CONTRACT V2). A record that does not state a key says
+// nothing about the tie: a native run's does, or it is malformed.
+func (c *checker) checkTie(r *trace.Retrieval, keys []tieKey, pointer string, before, after *trace.Record) {
+	x, errX := canon.Parse(before.Raw)
+	y, errY := canon.Parse(after.Raw)
+	if errX != nil || errY != nil {
+		return
+	}
+	for _, key := range keys {
+		a, okA := x.Get(key.name)
+		b, okB := y.Get(key.name)
+		if !okA || !okB || a.Kind() != b.Kind() || a.Kind() != canon.Number && a.Kind() != canon.String {
+			return
+		}
+		switch order := key.compare(a, b); {
+		case order < 0:
+			return
+		case order > 0:
+			f := c.report(finding.TraceTieOrder, r.Path, pointer+strconv.Itoa(after.Position)+"/"+key.name, finding.NoEvent,
+				"rank %d must not stand behind rank %d", after.Rank, before.Rank)
+			f.Expected, f.Actual = finding.Value(a.Raw()), finding.Value(b.Raw())
+			return
+		}
+	}
+}
+
+// checkRankKeys asks the selected records of a native run for the keys that their row's order uses (CONTRACT P3).
+func checkRankKeys(c *checker) {
+	mark := c.mark()
+	r := c.t.Retrieval
+	for i := 0; r != nil && i < len(r.Rows); i++ {
+		row := &r.Rows[i]
+		for j := range row.Records {
+			record, err := canon.Parse(row.Records[j].Raw)
+			if err != nil {
+				continue // V1 has said so
+			}
+			for _, key := range tieKeys[row.Order.Text()] {
+				want := canon.Number
+				if key.name == "record_id" {
+					want = canon.String
+				}
+				if value, _ := record.Get(key.name); value.Kind() != want {
+					c.report(finding.ShapeMissing, r.Path, r.RowPointer(i)+"/selected_records/"+strconv.Itoa(j)+"/"+key.name, finding.NoEvent,
+						"%s is missing, and the row's order uses it", key.name)
+				}
+			}
+		}
+	}
+	c.hold(mark)
+}
