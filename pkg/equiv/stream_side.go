@@ -74,7 +74,11 @@ func (c *chunked[T]) at(i int) *T { return &c.chunks[i/chunk][i%chunk] }
 func (c *chunked[T]) add(one T) {
 	last := len(c.chunks) - 1
 	if last < 0 || len(c.chunks[last]) == chunk {
-		c.chunks = append(c.chunks, nil)
+		var room []T
+		if last >= 0 { // most streams are short
+			room = make([]T, 0, chunk)
+		}
+		c.chunks = append(c.chunks, room)
 		last++
 	}
 	c.chunks[last] = append(c.chunks[last], one)

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -193,3 +194,19 @@ func stripped(v canon.Value) (string, bool) {
 	text = strip(text)
 	return text, text != ""
 }
+
+// sortedTexts gives the stripped texts of a list's elements in the order of their code points, duplicates kept.
+func sortedTexts(v canon.Value) ([]string, error) {
+	texts := make([]string, len(v.Elements()))
+	for i, e := range v.Elements() {
+		text, ok := textOf(e)
+		if !ok {
+			return nil, unverifiableText
+		}
+		texts[i] = strip(text)
+	}
+	slices.Sort(texts)
+	return texts, nil
+}
+
+var unverifiableText = fault(CodeUnverifiable, "", "a list or an object stands where text is due, and how its producer spells it cannot be told")

@@ -57,7 +57,8 @@ type seen struct {
 	digest   stated // as stored
 	key      turnKey
 	turn     *turn
-	digested bool // of a DECISION: assembly_digest is right
+	number   int32 // of turn
+	digested bool  // of a DECISION: assembly_digest is right
 }
 
 // unseen is a check that needed an event which did not come: a failure where the whole store is there.
@@ -121,8 +122,8 @@ func (s *Stream) Add(e thread.Event) {
 	if err != nil {
 		payload = canon.Value{} // it has no digest then, and checkEventDigest says so
 	}
-	s.at = seen{Event: e, position: s.memory.count(), payload: payload, digest: s.memory.stated(e.Digest), key: s.memory.key(e)}
-	s.at.turn = s.memory.turnOf(s.at.key)
+	s.at = seen{Event: e, position: s.memory.count(), payload: payload, digest: s.memory.stated(e.Digest), key: s.memory.keyOf(e)}
+	s.at.turn, s.at.number = s.memory.turnOf(s.at.key)
 	for i, r := range s.rules {
 		if r.run != nil && (r.kind == "" || r.kind == e.Kind) {
 			s.rule = i

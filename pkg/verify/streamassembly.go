@@ -71,7 +71,7 @@ func (s *Stream) assemble(d decision, h *history) error {
 		if err != nil {
 			return err
 		}
-		payload, err := thread.Read(raw)
+		payload, err := h.of.intent.read(raw)
 		if err != nil {
 			s.skip("the payload of the INTENT cannot be read")
 			return nil

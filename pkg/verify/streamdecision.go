@@ -123,10 +123,10 @@ func checkReferences(s *Stream) {
 		s.refersTo(pointer, ref, event)
 		before := s.rule
 		s.rule = cross
-		if event.thread == threadID {
+		if of := s.memory.key(event).thread; of == threadID {
 			s.pass()
 		} else {
-			s.fail(pointer, textValue(s.at.ThreadID), s.memory.column(event.thread), "the reference is to an event of another thread")
+			s.fail(pointer, textValue(s.at.ThreadID), s.memory.column(of), "the reference is to an event of another thread")
 		}
 		s.rule = before
 	}
@@ -176,11 +176,11 @@ func checkIntentLink(s *Stream) {
 		s.fail(pointer, nil, clone(v.Raw()), "intent_index is no index")
 		return
 	}
-	event, key := s.memory.atIndex(int(index)), s.at.key
+	event := s.memory.atIndex(int(index))
 	switch {
 	case event == nil:
 		s.missing(pointer, nil, clone(v.Raw()), "no earlier event has this index")
-	case event.kind != intentRow, turnKey{event.thread, event.turn, event.correlation} != key:
+	case event.kind != intentRow, event.turn != s.at.number:
 		s.fail(pointer, nil, clone(v.Raw()), "the event of this index is not the INTENT of the turn")
 	default:
 		s.pass()

@@ -3,6 +3,7 @@ package verify
 import (
 	"slices"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/thread"
 )
 
@@ -12,6 +13,21 @@ type histories struct {
 	payload   func(position int) ([]byte, error)
 	turns     bool // the events of each turn are wanted
 	ofThreads map[int32]*history
+	intent    reader // of the turn at work
+	found     reader // of the event that was found last
+}
+
+// reader reads one payload after the other into the same memory. The one before is void.
+type reader struct{ parser canon.Parser }
+
+// read is [thread.Read]: what the parser refuses may be what the gateway tolerates.
+func (r *reader) read(raw []byte) (canon.Value, error) {
+	r.parser.Reset(raw, 0)
+	v, err := r.parser.Value()
+	if err != nil || r.parser.End() != nil {
+		return thread.Read(raw)
+	}
+	return v, nil
 }
 
 // history is one thread as references are resolved against it. It implements [thread.History].
@@ -30,19 +46,20 @@ func newHistories(memory *record, payload func(int) ([]byte, error), turns bool)
 // append adds the next event and gives the history of its thread.
 func (h *histories) append(position int32) *history {
 	r := h.memory.row(int(position))
-	log := h.ofThreads[r.thread]
+	key := h.memory.key(r)
+	log := h.ofThreads[key.thread]
 	if log == nil {
 		log = &history{of: h, byCorrelation: map[int32]int32{}, byTurn: map[int32]int32{}, ofTurn: map[int32][]int32{}}
-		h.ofThreads[r.thread] = log
+		h.ofThreads[key.thread] = log
 	}
 	handle := r.kind == intentRow && h.memory.text(r.intentType) == artifactHandle
-	log.enter(log.byCorrelation, r.correlation, position, handle)
-	log.enter(log.byTurn, r.turn, position, handle)
+	log.enter(log.byCorrelation, key.correlation, position, handle)
+	log.enter(log.byTurn, key.turn, position, handle)
 	if h.turns {
-		if len(log.ofTurn[r.turn]) == 0 {
-			log.turns = append(log.turns, r.turn)
+		if len(log.ofTurn[key.turn]) == 0 {
+			log.turns = append(log.turns, key.turn)
 		}
-		log.ofTurn[r.turn] = append(log.ofTurn[r.turn], position)
+		log.ofTurn[key.turn] = append(log.ofTurn[key.turn], position)
 	}
 	return log
 }
@@ -68,6 +85,9 @@ func (h *history) Find(id string) (thread.Event, bool, error) {
 		return thread.Event{}, false, nil
 	}
 	e, err := h.event(position)
+	if len(e.Payload) > 0 {
+		e.Document, _ = h.of.found.read(e.Payload) // an error is met again by who reads it
+	}
 	return e, err == nil, err
 }
 
@@ -93,9 +113,10 @@ func (h *history) Edges(n int) ([]thread.Event, error) {
 // event gives an event as far as a context is made of it.
 func (h *history) event(position int32) (thread.Event, error) {
 	m, r := h.of.memory, h.of.memory.row(int(position))
+	key := m.key(r)
 	e := thread.Event{
-		Index: int(r.index), Kind: rowKinds[r.kind], ThreadID: m.text(r.thread), TurnID: m.text(r.turn),
-		CorrelationID: m.text(r.correlation), IntentType: m.text(r.intentType), Digest: m.spell(r.digest),
+		Index: int(r.index), Kind: rowKinds[r.kind], ThreadID: m.text(key.thread), TurnID: m.text(key.turn),
+		CorrelationID: m.text(key.correlation), IntentType: m.text(r.intentType), Digest: m.spell(r.digest),
 	}
 	if r.kind != intentRow && r.kind != executionRow {
 		return e, nil // nothing of its payload reaches a context

@@ -25,10 +25,11 @@ const (
 
 // row is what is kept of an event.
 type row struct {
-	index                                 int32
-	digest                                stated
-	kind                                  kindOfRow
-	thread, turn, correlation, intentType int32 // ids of texts
+	index      int32
+	turn       int32 // its number
+	intentType int32 // id of a text
+	digest     stated
+	kind       kindOfRow
 }
 
 type kindOfRow uint8
@@ -73,16 +74,16 @@ type normativeKey struct {
 	digest stated
 }
 
-const chunk = 1 << 10 // rows; a slice that grew would be there twice while it grows
-
 // record is what is kept of the events so far.
 type record struct {
-	rows    [][]row
+	rows    chunked[row]
+	keys    chunked[turnKey]      // by the number of a turn
+	open    chunked[turn]         // by the number of a turn
 	moved   map[int]int32         // index to position, where they differ
 	others  map[int32]thread.Kind // by position, of otherRow
 	ids     map[string]int32
 	texts   []string
-	turns   map[turnKey]*turn
+	turns   map[turnKey]int32     // numbers
 	asked   map[turnOnly]int32    // position of the last INTENT
 	decided map[turnOnly]struct{} // a DECISION has come
 	intents map[normativeKey]struct{}
@@ -90,36 +91,28 @@ type record struct {
 
 func newRecord() record {
 	return record{
-		moved: map[int]int32{}, others: map[int32]thread.Kind{}, ids: map[string]int32{}, turns: map[turnKey]*turn{},
+		moved: map[int]int32{}, others: map[int32]thread.Kind{}, ids: map[string]int32{}, turns: map[turnKey]int32{},
 		asked: map[turnOnly]int32{}, decided: map[turnOnly]struct{}{}, intents: map[normativeKey]struct{}{},
 	}
 }
 
 // forget lets go of what only the events after an event ask for, once all are there.
-func (r *record) forget() { r.turns, r.asked, r.decided, r.intents = nil, nil, nil, nil }
-
-func (r *record) count() int {
-	if len(r.rows) == 0 {
-		return 0
-	}
-	return (len(r.rows)-1)*chunk + len(r.rows[len(r.rows)-1])
+func (r *record) forget() {
+	r.open, r.turns, r.asked, r.decided, r.intents = chunked[turn]{}, nil, nil, nil, nil
 }
 
-func (r *record) row(position int) *row { return &r.rows[position/chunk][position%chunk] }
+func (r *record) count() int { return r.rows.count() }
+
+func (r *record) row(position int) *row { return r.rows.at(position) }
+
+// key gives what an event has in common with those of its turn.
+func (r *record) key(of *row) turnKey { return *r.keys.at(int(of.turn)) }
 
 func (r *record) append(added row) {
 	if n := r.count(); int(added.index) != n {
 		r.moved[int(added.index)] = int32(n)
 	}
-	if last := len(r.rows) - 1; last < 0 || len(r.rows[last]) == chunk {
-		size := chunk
-		if last < 0 {
-			size = 0 // most streams are short
-		}
-		r.rows = append(r.rows, make([]row, 0, size))
-	}
-	last := len(r.rows) - 1
-	r.rows[last] = append(r.rows[last], added)
+	r.rows.add(added)
 }
 
 // atIndex gives the event of an index; nil where none has come.
@@ -146,17 +139,20 @@ func (r *record) id(text string) int32 {
 
 func (r *record) text(id int32) string { return r.texts[id] }
 
-func (r *record) key(e thread.Event) turnKey {
+func (r *record) keyOf(e thread.Event) turnKey {
 	return turnKey{r.id(e.ThreadID), r.id(e.TurnID), r.id(e.CorrelationID)}
 }
 
-func (r *record) turnOf(key turnKey) *turn {
-	t := r.turns[key]
-	if t == nil {
-		t = &turn{intent: -1, decision: -1}
-		r.turns[key] = t
+// turnOf gives a turn and its number. The turn stands there until another one comes.
+func (r *record) turnOf(key turnKey) (*turn, int32) {
+	n, ok := r.turns[key]
+	if !ok {
+		n = int32(r.open.count())
+		r.turns[key] = n
+		r.keys.add(key)
+		r.open.add(turn{intent: -1, decision: -1})
 	}
-	return t
+	return r.open.at(int(n)), n
 }
 
 const digestPrefix = "sha256:"
@@ -234,7 +230,7 @@ func (s *Stream) remember() {
 	key := e.key
 	added := row{
 		index: int32(e.Index), digest: e.digest, kind: rowKind(e.Kind),
-		thread: key.thread, turn: key.turn, correlation: key.correlation, intentType: r.id(e.IntentType),
+		turn: e.number, intentType: r.id(e.IntentType),
 	}
 	position := int32(e.position)
 	whole := turnOnly{key.thread, key.turn}
@@ -263,9 +259,10 @@ func (s *Stream) Events(each func(thread.Event)) {
 	r := &s.memory
 	for position := range r.count() {
 		of := r.row(position)
+		key := r.key(of)
 		e := thread.Event{
 			Index: int(of.index), Kind: rowKinds[of.kind],
-			ThreadID: r.text(of.thread), TurnID: r.text(of.turn), CorrelationID: r.text(of.correlation),
+			ThreadID: r.text(key.thread), TurnID: r.text(key.turn), CorrelationID: r.text(key.correlation),
 		}
 		if of.kind == otherRow {
 			e.Kind = r.others[int32(position)]
