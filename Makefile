@@ -3,7 +3,7 @@
 
 VULN := golang.org/x/vuln/cmd/govulncheck@v1.4.0
 
-.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench memory fuzz vuln clean
+.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench crash memory fuzz vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/dmpl .
@@ -91,6 +91,10 @@ bench:
 	else \
 		echo "!! NOT MEASURED: no python3 on this machine, docs/bench/README.md stays as it was"; \
 	fi
+
+# Kills a process between every two statements of a store, ten times over, and lets eight processes share one.
+crash:
+	DMPL_CRASH=10 go test -count=1 -timeout 60m -v -run 'Crash|Processes|Stopped|Torn' ./pkg/memory/sqlite
 
 # Peak memory of the commands on streams at a million events: some minutes, and 2 GB of temporary files.
 memory: build

@@ -64,6 +64,11 @@ func TestEveryCodeIsProduced(t *testing.T) {
 	for _, in := range madeRuns(t) {
 		codes.report(t, in.name, reportOf(t, in, "json"))
 	}
+	for _, r := range storeRefusals(t) {
+		p := newProcess(t)
+		p.Run(r.args)
+		codes.message(strings.Join(r.args, " "), p.errs.String())
+	}
 	for _, e := range recordedEdits(t) {
 		codes.report(t, "native/edits.json: "+e.What, reportOf(t, invocation{e.What, e.write(t)}, "json"))
 	}

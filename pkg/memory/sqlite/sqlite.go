@@ -29,6 +29,8 @@ type Backend struct {
 	write *sql.DB // one connection: SQLite has one writer
 	read  *sql.DB
 	step  func(statement string) // before every statement of an update; nil but in crash tests
+
+	statements prepared
 }
 
 // Problem says why a file cannot be used as a store.
@@ -116,7 +118,7 @@ func connect(path, mode string, most int) (*sql.DB, error) {
 
 // Close ends all connections.
 func (b *Backend) Close() error {
-	var errs []error
+	errs := []error{b.statements.close()}
 	for _, db := range []*sql.DB{b.write, b.read} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -127,12 +129,15 @@ func (b *Backend) Close() error {
 
 // Update runs do in an immediate transaction: SQLite lets one write at a time, of all processes.
 func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
+	if err := b.statements.catchUp(ctx, b.write); err != nil {
+		return b.explain("cannot prepare to write", err)
+	}
 	b.at("begin")
 	begun, err := b.write.BeginTx(ctx, nil)
 	if err != nil {
 		return b.explain("cannot begin to write", err)
 	}
-	tx := &transaction{ctx: ctx, tx: begun, backend: b}
+	tx := &transaction{ctx: ctx, tx: begun, backend: b, writes: true}
 	if err := do(tx); err != nil {
 		return errors.Join(b.explainFault(err), ended(begun.Rollback()))
 	}

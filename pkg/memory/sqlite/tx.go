@@ -14,11 +14,41 @@ type transaction struct {
 	ctx     context.Context
 	tx      *sql.Tx
 	backend *Backend
+	writes  bool
+}
+
+// prepared gives a statement that the writing connection has prepared, nil for none.
+func (t *transaction) prepared(query string) *sql.Stmt {
+	if !t.writes {
+		return nil
+	}
+	t.backend.at(query)
+	return t.backend.statements.in(t.ctx, t.tx, query)
+}
+
+func (t *transaction) execute(query string, args []any) (sql.Result, error) {
+	if s := t.prepared(query); s != nil {
+		return s.ExecContext(t.ctx, args...)
+	}
+	return t.tx.ExecContext(t.ctx, query, args...)
+}
+
+func (t *transaction) one(query string, args []any) *sql.Row {
+	if s := t.prepared(query); s != nil {
+		return s.QueryRowContext(t.ctx, args...)
+	}
+	return t.tx.QueryRowContext(t.ctx, query, args...)
+}
+
+func (t *transaction) query(query string, args []any) (*sql.Rows, error) {
+	if s := t.prepared(query); s != nil {
+		return s.QueryContext(t.ctx, args...)
+	}
+	return t.tx.QueryContext(t.ctx, query, args...)
 }
 
 func (t *transaction) exec(query string, args ...any) (int64, error) {
-	t.backend.at(query)
-	result, err := t.tx.ExecContext(t.ctx, query, args...)
+	result, err := t.execute(query, args)
 	if err != nil {
 		return 0, err
 	}
@@ -38,8 +68,7 @@ func (t *transaction) document(query string, args ...any) (text []byte, err erro
 
 // row reads the one row of a query; the places stay as they are where there is none.
 func (t *transaction) row(query string, args []any, into ...any) error {
-	t.backend.at(query)
-	err := t.tx.QueryRowContext(t.ctx, query, args...).Scan(into...)
+	err := t.one(query, args).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -58,8 +87,7 @@ func (t *transaction) each(visit func([]byte) error, query string, args ...any) 
 }
 
 func (t *transaction) rows(query string, args []any, visit func(*sql.Rows) error) (err error) {
-	t.backend.at(query)
-	rows, err := t.tx.QueryContext(t.ctx, query, args...)
+	rows, err := t.query(query, args)
 	if err != nil {
 		return err
 	}
