@@ -18,6 +18,10 @@ demo: build
 	bin/dmpl diff fixtures/demo/left fixtures/demo/changed; test $$? -eq 1
 	@echo; echo "== a conversation, every context built again from its events: exit code 0"
 	bin/dmpl replay fixtures/thread/streams/s01_chat_refs/snapshot.json --context-config fixtures/thread/streams/s01_chat_refs/context.json
+	@echo; echo "== a recorded run, executed again from its answers: exit code 0"
+	bin/dmpl replay fixtures/native/runs/single
+	@echo; echo "== the same run under a changed prompt template: exit code 1"
+	bin/dmpl replay fixtures/native/runs/single --config fixtures/native/tree/template.json; test $$? -eq 1
 
 # TESTFLAGS=-v also shows the vectors that a test could not find.
 test:

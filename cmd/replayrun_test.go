@@ -141,6 +141,7 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"run", "--from", single, "--out", out, "--config", nativeFixture("tree", "policy-2.json")}, "policy-2.json, at /schema_version"},
 		{[]string{"run", "--from", single, "--out", out, "--turns", nativeFixture("inputs", "single", "outputs.jsonl")}, "outputs.jsonl, at /0/npc_id"},
 		{[]string{"run", "--from", single, "--out", out, "--outputs", nativeFixture("inputs", "retry", "outputs.jsonl")}, "nothing asks for the output of turn 0, attempt 1"},
+		{[]string{"run", "--from", nativeFixture("runs", "single"), "--out", out, "--config", nativeFixture("tree", "template.json")}, "the output answered another prompt"},
 		{[]string{"run", "--from", single, "--out", single}, "the folder is not empty"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--mode", "ledger"}, "--mode, --db and --state belong to streams"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--jobs", "0"}, "--jobs 0 is less than one"},

@@ -71,7 +71,7 @@ func rerecorded(r replayedRun, given *tree) (*inputs, record.Settings, error) {
 		documents: record.Documents{
 			Snapshot: text(documents.Snapshot), Config: text(documents.Config), Policies: text(documents.Policies), Profiles: text(documents.ProfileSet),
 		},
-		recording: &documents, model: r.trace.ModelConfig.Raw,
+		recording: &documents, model: r.trace.ModelConfig.Raw, relabel: true,
 	}
 	for _, d := range documents.Turns {
 		in.turns = append(in.turns, text(d))

@@ -80,6 +80,7 @@ type inputs struct {
 	model     []byte
 	refusal   memory.AbortReason
 	lane      run.Lane
+	relabel   bool // outputs are recorded as answers to the prompts of now, whatever they answered
 }
 
 func (a *App) record(o *runOptions) error {
@@ -118,6 +119,9 @@ func (a *App) recordRun(dir string, s record.Settings, in *inputs, turns []recor
 	source := execute.NewRecorded(in.recording)
 	for i, turn := range turns {
 		t, err := r.Turn(turn, in.candidatesOf(i), source)
+		if err == nil {
+			err = in.answered(i, t)
+		}
 		if err != nil {
 			return nil, err
 		}

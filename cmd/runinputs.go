@@ -201,6 +201,24 @@ func (in *inputs) candidatesOf(turn int) []record.Text {
 	return list
 }
 
+// answered refuses an answer that is known to belong to another prompt: recorded as the answer to this one it would always
+// replay as equal (R2).
+func (in *inputs) answered(turn int, t *execute.Turn) error {
+	if t.Result == nil || in.relabel {
+		return nil
+	}
+	for attempt := range t.Result.Attempts {
+		d, ok := in.recording.Output(turn, attempt)
+		if stated := d.Field("/prompt_digest"); ok && stated.Ok() && !stated.Is(t.Result.Attempts[attempt].Prompt.SHA256().Hex()) {
+			return &execute.Error{
+				Path: d.Path, Pointer: d.At + "/prompt_digest",
+				Detail: "the output answered another prompt: leave the member out to record it as the answer to this one",
+			}
+		}
+	}
+	return nil
+}
+
 // unused refuses answers that nothing has asked for (R2): a recording holds what belongs to it.
 func (in *inputs) unused(source *execute.Recorded) error {
 	for _, d := range in.recording.Outputs {

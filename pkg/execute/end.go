@@ -2,7 +2,6 @@ package execute
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -44,7 +43,11 @@ func (r *Run) commit(end *End) error {
 		return err
 	}
 	reason := r.o.Refusal
-	if end.Rule = r.refusing(); end.Rule != "" {
+	judged, err := r.policies.JudgeCommit(r.buffer.Writes, !r.refused, nil)
+	if err != nil {
+		return fault(r.documents.Policies, err)
+	}
+	if end.Rule = judged.RuleID; judged.Rejected() {
 		reason = memory.PolicyRejected
 	}
 	if reason == "" {
@@ -60,7 +63,6 @@ func (r *Run) commit(end *End) error {
 		}
 	}
 	decision := string(memory.CommitApplied)
-	err := error(nil)
 	if reason == "" {
 		_, err = r.buffer.Apply("")
 	} else {
@@ -81,35 +83,6 @@ func (r *Run) commit(end *End) error {
 		rules = []string{end.Rule}
 	}
 	return r.write(event{interceptor: "commit", decision: decision, role: trace.Agent, guardrails: rules, stage: digest("state_digest", state)})
-}
-
-// refusing gives the id of the first rule of the commit policy that refuses the buffer (D9).
-func (r *Run) refusing() string {
-	for _, rule := range r.policies.Commit {
-		if !r.keeps(rule) {
-			return rule.ID
-		}
-	}
-	return ""
-}
-
-func (r *Run) keeps(rule memory.CommitRule) bool {
-	all := func(ok func(memory.Write) bool) bool {
-		return !slices.ContainsFunc(r.buffer.Writes, func(w memory.Write) bool { return !ok(w) })
-	}
-	switch rule.Rule {
-	case "record_types":
-		return all(func(w memory.Write) bool { return slices.Contains(rule.Values, w.Record.Type) })
-	case "namespaces":
-		return all(func(w memory.Write) bool { return slices.Contains(rule.Values, w.Record.Namespace) })
-	case "least_trust":
-		return all(func(w memory.Write) bool { return w.Record.TrustLevel() >= rule.Limit })
-	case "most_writes":
-		return len(r.buffer.Writes) <= rule.Limit
-	case "gate_passed":
-		return !r.refused
-	}
-	return false // D9: what is not known is never a pass
 }
 
 func (r *Run) commitRecord(state canon.Sum) []byte {

@@ -27,9 +27,9 @@ type Options struct {
 
 // The visibility modes that can be executed (M2). live_read_write is none of them: nothing about it can be repeated.
 const (
-	Off           = "off"
-	ReadOnly      = "read_only"
-	BufferedWrite = "buffered_write"
+	Off           = string(memory.VisibilityOff)
+	ReadOnly      = string(memory.ReadOnly)
+	BufferedWrite = string(memory.BufferedWrite)
 )
 
 // ErrNone says that a source has no answer.

@@ -18,14 +18,14 @@ var linkage = []string{"/event_id", "/run_id", "/retrieval_event_id"}
 // and its candidates among them (P3, R7). Where something else is said about the event already, this says nothing.
 func (r *replayed) remarks(fs []finding.Finding) []finding.Finding {
 	var more []finding.Finding
-	told := func(path string, index int) bool {
+	told := func(index int) bool {
 		return slices.ContainsFunc(fs, func(f finding.Finding) bool {
-			return f.EventIndex == index && f.Artifact == path && finding.Lookup(f.Code).Effect == finding.Differs
+			return f.EventIndex == index && finding.Lookup(f.Code).Effect == finding.Differs
 		})
 	}
 	was, is := r.recorded, r.rebuilt
 	for i := range min(len(was.Events), len(is.Events)) {
-		if e := &was.Events[i]; e.Index == is.Events[i].Index && !told(was.Path, e.Index) {
+		if e := &was.Events[i]; e.Index == is.Events[i].Index && !told(e.Index) {
 			more = append(more, remark(was.Path, e.Pointer(), e.Index, e.Field, is.Events[i].Field)...)
 		}
 	}
@@ -35,7 +35,7 @@ func (r *replayed) remarks(fs []finding.Finding) []finding.Finding {
 	for i := range min(len(was.Retrieval.Rows), len(is.Retrieval.Rows)) {
 		row := &was.Retrieval.Rows[i]
 		index := eventOfRow(is, is.Retrieval.Rows[i].EventID)
-		if !told(was.Retrieval.Path, index) {
+		if !told(index) {
 			more = append(more, remark(was.Retrieval.Path, was.Retrieval.RowPointer(row.Position), index, row.Field, is.Retrieval.Rows[i].Field)...)
 		}
 	}

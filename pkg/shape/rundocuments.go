@@ -122,9 +122,11 @@ var turnSpec = spec{
 	one("recognition", optional, canon.Object),
 	list("references", required, nil),
 	list("thread_events", required, nil),
+	free("thread_id", optional),
+	free("turn_id", optional),
 	one("retry_policy", required, canon.Object),
 	nested("fallbacks", required, spec{
-		strs("trigger", required), mapOf("by_reason", required, strs("", optional)), strs("generic", required), strs("emergency", required),
+		strs("trigger", required), free("recorded", optional), mapOf("by_reason", required, strs("", optional)), strs("generic", required), strs("emergency", required),
 	}),
 	amount("snapshot_time_utc_ticks", required),
 }
