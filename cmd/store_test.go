@@ -1,14 +1,18 @@
 package cmd_test
 
 import (
+	"bufio"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/memory/sqlite"
+	"github.com/dmpl/dmpl/pkg/schema"
 )
 
 // pendingStore gives the --store flag of a store whose run "left" is pending under the lease of another worker.
@@ -77,18 +81,18 @@ func storeRefusals(t *testing.T) []struct {
 		{on(own, "init"), 0, ""},
 		{append(on(own, "run open a"), "--env", "prod"), 2, "store.not_allowed"},
 		{on(own, "snapshot show 00000000000000000007"), 2, "store.unknown_snapshot"},
-		{on(own, "run commit a --policies " + some), 2, "store.state"},
+		{on(own, "run commit a --policies "+some), 2, "store.state"},
 		{on(own, "run open a"), 0, ""},
 		{on(own, "run open b"), 0, ""},
 		{on(own, "run open c"), 0, ""},
-		{on(own, "run write a " + put), 0, ""},
-		{on(own, "run write b " + put), 0, ""},
-		{on(own, "run write c " + put), 0, ""},
-		{on(own, "run commit a --policies " + some), 0, ""},
-		{on(own, "run commit b --policies " + some), 1, "store.validation_failed"},
-		{on(own, "run commit c --policies " + none), 1, "store.policy_rejected"},
+		{on(own, "run write a "+put), 0, ""},
+		{on(own, "run write b "+put), 0, ""},
+		{on(own, "run write c "+put), 0, ""},
+		{on(own, "run commit a --policies "+some), 0, ""},
+		{on(own, "run commit b --policies "+some), 1, "store.validation_failed"},
+		{on(own, "run commit c --policies "+none), 1, "store.policy_rejected"},
 		{on(own, "run open a --snapshot 00000000000000000000"), 0, ""},
-		{on(own, "run commit a --policies " + some), 1, "store.payload_mismatch"},
+		{on(own, "run commit a --policies "+some), 1, "store.payload_mismatch"},
 		{on(left, "run abort left"), 2, "store.lease"},
 		{on(left, "recover"), 1, "store.pending"},
 		{on(left, "ledger verify"), 0, ""},
@@ -103,5 +107,40 @@ func TestAStoreSaysWhyItRefuses(t *testing.T) {
 		if code := p.Run(r.args); code != r.exit || !strings.Contains(p.errs.String(), r.says) || (r.says == "") != (p.errs.String() == "") {
 			t.Errorf("dmpl %s: exit %d, want %d and %q\n%s%s", strings.Join(r.args, " "), code, r.exit, r.says, p.out, p.errs)
 		}
+	}
+}
+
+// M8: an exported ledger is a memory.ledger.v1.
+func TestAnExportedLedgerFollowsItsSchema(t *testing.T) {
+	p := newProcess(t)
+	if code := p.Run([]string{"store", "ledger", "export", "--store", pendingStore(t)}); code != 0 {
+		t.Fatalf("exit %d: %s", code, p.errs)
+	}
+	if problems, err := schema.Validate("memory.ledger.v1", p.out.Bytes()); err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v in %s", err, problems, p.out)
+	}
+}
+
+// M6, M7: a worker ends what it can, goes on, and stops cleanly when it is asked to.
+func TestAWorkerStopsWhenItIsAskedTo(t *testing.T) {
+	store := pendingStore(t)
+	c := exec.Command(os.Args[0], "store", "recover", "--watch", "--store", store)
+	c.Args[0] = "dmpl" // by this name the test is dmpl
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n') // the lease of the tests' clock ran out long ago
+	if err != nil || !strings.HasPrefix(line, `run "left"  commit_applied`) {
+		t.Errorf("%q, %v", line, err)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
 	}
 }
