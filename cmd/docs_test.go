@@ -144,6 +144,10 @@ func writePages(t *testing.T, pages map[string][]byte) {
 	}
 }
 
+// promisedFlags are the commands that may have more than eight own flags: each file of a run that they take from elsewhere
+// has a flag of its own name.
+var promisedFlags = map[string]int{"dmpl replay": 12, "dmpl run": 13}
+
 func TestCommandsAreKind(t *testing.T) {
 	reportFlags := []string{"format", "no-fail", "allow-undecided"}
 	for _, c := range own(newProcess(t).Tree()) {
@@ -162,8 +166,8 @@ func TestCommandsAreKind(t *testing.T) {
 				t.Errorf("%s --%s has no help", c.CommandPath(), f.Name)
 			}
 		})
-		if len(flags) > 8 {
-			t.Errorf("%s has %d own flags, more than eight: %s", c.CommandPath(), len(flags), flags)
+		if most := max(8, promisedFlags[c.CommandPath()]); len(flags) > most {
+			t.Errorf("%s has %d own flags, more than %d: %s", c.CommandPath(), len(flags), most, flags)
 		}
 	}
 }

@@ -115,11 +115,14 @@ func TestRecordedRunsCoverTheCatalogue(t *testing.T) {
 		lines := bufio.NewScanner(f)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
-			var e struct{ Interceptor, Decision_type string }
+			var e struct {
+				Interceptor string
+				Decision    string `json:"decision_type"`
+			}
 			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 				t.Fatal(err)
 			}
-			seen[e.Interceptor+"/"+e.Decision_type] = name
+			seen[e.Interceptor+"/"+e.Decision] = name
 		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)

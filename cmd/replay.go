@@ -116,10 +116,15 @@ func (a *App) replayStream(o *replayOptions, path string) (finding.Result, error
 	step = a.boundedHeap(step)
 	var stream *dblgateway.Stream
 	var run *replay.Stream
-	if o.mode.value == modeLedger {
-		stream, run, err = replayLedger(path, o.db, settings, options, step)
-	} else {
+	switch {
+	case o.mode.value != modeLedger:
 		stream, run, err = replayEvents(path, settings, options, step)
+	case o.db == "" && dblgateway.IsTrail(a.head(path)):
+		settings.Stdin = a.In // of which the head has been looked at
+		stream, run, err = replayTrail(path, settings, options, step)
+	default:
+		settings.Stdin = a.In
+		stream, run, err = replayLedger(path, o.db, settings, options, step)
 	}
 	if err != nil {
 		return finding.Result{}, err

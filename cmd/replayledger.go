@@ -11,11 +11,11 @@ import (
 	"github.com/dmpl/dmpl/pkg/thread"
 )
 
-// replayLedger replays a trail as found; a snapshot is projected into an SQLite file first, and so is a trail where db
-// names that file. Without db the file is a private one and is removed (X5).
+// replayLedger projects a stream into an SQLite file, which db names, and replays that. Without db the file is a private one
+// and is removed (X5).
 func replayLedger(path, db string, settings dialect.Options, o replay.Options, step func()) (*dblgateway.Stream, *replay.Stream, error) {
 	if db != "" {
-		return replayProjected(path, db, settings, o, false, step)
+		return replayProjected(path, db, settings, o, step)
 	}
 	dir, err := os.MkdirTemp("", "dmpl-ledger-")
 	if err != nil {
@@ -23,7 +23,7 @@ func replayLedger(path, db string, settings dialect.Options, o replay.Options, s
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "ledger.sqlite")
-	stream, run, err := replayProjected(path, file, settings, o, true, step)
+	stream, run, err := replayProjected(path, file, settings, o, step)
 	var problem *dialect.Problem
 	if errors.As(err, &problem) && problem.Path == file {
 		problem.Path = path // the private file means nothing to anybody
@@ -31,9 +31,8 @@ func replayLedger(path, db string, settings dialect.Options, o replay.Options, s
 	return stream, run, err
 }
 
-// replayProjected projects the stream while it is read, since standard input is read once only. A trail is found out then:
-// where asFound allows, it answers itself.
-func replayProjected(path, file string, settings dialect.Options, o replay.Options, asFound bool, step func()) (*dblgateway.Stream, *replay.Stream, error) {
+// replayProjected projects the stream while it is read, since standard input is read once only.
+func replayProjected(path, file string, settings dialect.Options, o replay.Options, step func()) (*dblgateway.Stream, *replay.Stream, error) {
 	projection, err := dblgateway.Project(file)
 	if err != nil {
 		return nil, nil, err
@@ -51,17 +50,10 @@ func replayProjected(path, file string, settings dialect.Options, o replay.Optio
 		return nil, nil, err
 	}
 	var run *replay.Stream
-	switch {
-	case asFound && stream.Kind == dblgateway.KindTrail:
+	if err = refused; err != nil {
 		projection.Discard()
-		run, err = replayFrom(stream, o)
-	case refused != nil:
-		projection.Discard()
-		err = refused
-	default:
-		if err = projection.Commit(stream); err == nil {
-			run, err = replayFile(file, o)
-		}
+	} else if err = projection.Commit(stream); err == nil {
+		run, err = replayFile(file, o)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, stream.Close())
@@ -71,12 +63,24 @@ func replayProjected(path, file string, settings dialect.Options, o replay.Optio
 
 // replayFile replays the trail in a file.
 func replayFile(file string, o replay.Options) (*replay.Stream, error) {
-	trail, err := dblgateway.Read(file, dialect.Options{}, func(thread.Event) error { return nil })
+	trail, run, err := replayTrail(file, dialect.Options{}, o, func() {})
 	if err != nil {
 		return nil, err
 	}
+	return run, trail.Close()
+}
+
+// replayTrail replays a trail as found.
+func replayTrail(path string, settings dialect.Options, o replay.Options, step func()) (*dblgateway.Stream, *replay.Stream, error) {
+	trail, err := dblgateway.Read(path, settings, func(thread.Event) error { step(); return nil })
+	if err != nil {
+		return nil, nil, err
+	}
 	run, err := replayFrom(trail, o)
-	return run, errors.Join(err, trail.Close())
+	if err != nil {
+		return nil, nil, errors.Join(err, trail.Close())
+	}
+	return trail, run, nil
 }
 
 // replayFrom replays the events of a trail, references answered by query.

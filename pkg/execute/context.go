@@ -7,6 +7,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/thread"
+	"github.com/dmpl/dmpl/pkg/trace"
 )
 
 // intentType is what a turn of a native run is in its thread: the seed treats all types alike (X1).
@@ -31,7 +32,7 @@ func (t *turn) admit() (bool, error) {
 	for i, v := range events.Elements() {
 		e, err := thread.ParseEvent(v)
 		if err != nil {
-			return false, below("/thread_events/"+strconv.Itoa(i), fault(t.doc, err))
+			return false, fault(trace.Document{Path: t.doc.Path, At: t.doc.At + "/thread_events/" + strconv.Itoa(i)}, err)
 		}
 		history.Append(e)
 	}

@@ -145,7 +145,7 @@ func (r *Run) configure() error {
 	if context, ok := at.Value.Get("context"); ok {
 		c, err := thread.ParseConfig(context)
 		if err != nil {
-			return below("/context", fault(at, err))
+			return fault(trace.Document{Path: at.Path, At: "/context"}, err)
 		}
 		r.context = &c
 	}
@@ -174,15 +174,6 @@ func fault(d trace.Document, err error) error {
 		return &Error{d.Path, d.At + inPipeline.Pointer, inPipeline.Code + ": " + inPipeline.Detail}
 	}
 	return &Error{d.Path, d.At, err.Error()}
-}
-
-// below puts the place of an *Error below a member.
-func below(pointer string, err error) error {
-	var e *Error
-	if errors.As(err, &e) {
-		return &Error{e.Path, pointer + e.Pointer, e.Detail}
-	}
-	return err
 }
 
 // StartDigest gives the digest of the state that a run starts from (P2 g). The error is an *Error.

@@ -20,6 +20,7 @@ const (
 	ReplayResultMissing    Code = "replay.tool_result_missing"
 	ReplayResultOther      Code = "replay.tool_result_other"
 	ReplayResultUnused     Code = "replay.tool_result_unused"
+	ReplayRecordDiffers    Code = "replay.record_differs"
 	ReplayChainBroken      Code = "replay.chain_broken"
 )
 
@@ -143,6 +144,13 @@ var replayEntries = []Entry{
 		Meaning: "The answers of the run do not ask for this call.",
 		Causes:  "Another parser configuration, or an added line.",
 		Action:  "Compare the calls of the attempt with tool_results.jsonl.",
+	},
+	{
+		Code: ReplayRecordDiffers, Rule: "R1", Severity: Warning, Effect: None,
+		Title:   "a member is recorded otherwise than it is made",
+		Meaning: "No rule of equivalence compares this member of an event or a retrieval row, and it is not what the replay makes.",
+		Causes:  "An edited trace, or an edited input that moves no record.",
+		Action:  "Verify the run. Where the recording was not touched, report it.",
 	},
 	{
 		Code: ReplayChainBroken, Rule: "P6", Severity: Error, Effect: Differs,

@@ -33,7 +33,7 @@ func (r *replayed) judge() {
 	fs = slices.DeleteFunc(fs, func(f finding.Finding) bool { return r.o.Until != All && f.EventIndex > r.o.Until })
 	r.explainRankings(fs)
 	r.cascade(fs)
-	fs = append(fs, r.notes()...)
+	fs = append(append(fs, r.remarks(fs)...), r.notes()...)
 	if r.truncated() { // R5: never divergent
 		for i := range fs {
 			if finding.Lookup(fs[i].Code).Effect == finding.Differs && fs[i].Severity == finding.Error {

@@ -100,12 +100,6 @@ func (m *made) Event(event []byte, rows ...[]byte) error {
 // Line implements execute.Sink: lines are what the recording has already.
 func (m *made) Line(string, []byte) error { return nil }
 
-// asking is the recorded source, which sees the prompts.
-type asking struct {
-	*execute.Recorded
-	made *made
-}
-
 // execute runs the recorded turns, with some documents in the place of recorded ones.
 func (r *replayed) execute(overrides []Override) (*made, error) {
 	documents := *r.recorded.Recording

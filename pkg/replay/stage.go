@@ -75,6 +75,7 @@ func (r *replayed) cascade(fs []finding.Finding) {
 	for i := range fs {
 		turn, ok := r.turnOf(&fs[i])
 		if !ok {
+			r.ofRun(&fs[i])
 			continue
 		}
 		if at, there := first[turn]; !there || r.momentOf(&fs[i]).compare(r.momentOf(&fs[at])) < 0 {
@@ -110,6 +111,20 @@ func (r *replayed) cascade(fs []finding.Finding) {
 	}
 	if lowest >= 0 { // the first of all follows from nothing
 		fs[lowest].Class = finding.Independent
+	}
+}
+
+// ofRun names the stage of a difference at the end of the run, which is no turn's.
+func (r *replayed) ofRun(f *finding.Finding) {
+	end := f.Code == finding.EquivBuffer || f.Code == finding.EquivAbort || f.Code == finding.EquivPayload
+	if f.EventIndex != finding.NoEvent && finding.Lookup(f.Code).Effect == finding.Differs {
+		if e, ok := eventAt(r.recorded, f.EventIndex); ok {
+			kind, known := e.KindOf()
+			end = known && kind.OfRun
+		}
+	}
+	if commit := stagesOf[len(stagesOf)-1]; end {
+		f.Hint = fmt.Sprintf("The stage is %s. It reads %s.", commit.name, commit.reads)
 	}
 }
 

@@ -70,7 +70,6 @@ var edits = []edit{
 	{"an unknown pipeline version", run.ManifestFile, `"dmpl-v1"`, `"dmpl-v2"`, false, finding.ShapeVersion, run.ManifestFile, "/pipeline_version"},
 	{"a record that is not in the snapshot", "retrieval/0000.jsonl", `"record_id":"f1"`, `"record_id":"f9"`, false, finding.RunDisagrees, "retrieval/0000.jsonl", "/0/selected_records/0"},
 	{"a record of another time", "retrieval/0000.jsonl", `"sequence_number":3`, `"sequence_number":4`, false, finding.RunDisagrees, "retrieval/0000.jsonl", "/2/selected_records/0"},
-	{"a candidate that is not in the snapshot", run.CandidatesFile, `"record_id":"e1"`, `"record_id":"e9"`, false, finding.RunDisagrees, run.CandidatesFile, "/0/candidates/0/record_id"},
 	{"a profile that is not there", "trace/0000.jsonl", `"search-v1"`, `"search-v0"`, false, finding.RunDisagrees, "trace.json", "/events/2/tool_calls/0/tool_profile_version"},
 	{"another visibility", run.TraceFile, `"buffered_write"`, `"read_only"`, false, finding.TraceVisibility, "trace.json", "/commit"},
 	{"nothing is read", run.TraceFile, `"buffered_write"`, `"off"`, false, finding.TraceVisibility, run.CandidatesFile, ""},

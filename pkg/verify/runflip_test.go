@@ -33,6 +33,7 @@ var onlyReplay = map[string]string{
 	"turns.jsonl /thread_events/*/turn_id":                "input of the references",
 	"outputs.jsonl /text":                                 "input of parse",
 	"outputs.jsonl /truncated":                            "input of parse",
+	"candidates.jsonl /candidates/*/record_id":            "input of retrieve: replay says that the snapshot has none such (R7)",
 	"candidates.jsonl /candidates/*/score":                "input of retrieve",
 	"tool_results.jsonl /args/at":                         "the profile does not select it",
 	"tool_results.jsonl /result/took_ms":                  "the profile does not select it",

@@ -82,16 +82,19 @@ func readContent(source *source, o dialect.Options, each func(thread.Event) erro
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(head, []byte(sqliteMagic)) {
+	if IsTrail(head) {
 		return readTrail(source, o, each)
 	}
 	return readSnapshot(source, each)
 }
 
+// IsTrail says whether the first bytes of an input, decompressed, are those of a trail.
+func IsTrail(head []byte) bool { return bytes.HasPrefix(head, []byte(sqliteMagic)) }
+
 // Detect says whether a file's content is a stream of this dialect: an SQLite file, or a JSON object with events and v_digest,
 // or events and length. An error says that the content cannot be read at all; it is a [dialect.Problem].
 func Detect(f *dialect.File) (bool, error) {
-	if bytes.HasPrefix(f.Data, []byte(sqliteMagic)) {
+	if IsTrail(f.Data) {
 		return true, nil
 	}
 	r := canon.NewReader(f.Data)

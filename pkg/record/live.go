@@ -1,0 +1,38 @@
+package record
+
+import (
+	"context"
+
+	"github.com/dmpl/dmpl/pkg/execute"
+)
+
+// Model is a live model. An error ends the recording; execute.ErrNone says that there is no answer, so that the turn alone
+// cannot go on.
+type Model interface {
+	Answer(ctx context.Context, prompt string) (execute.Output, error)
+}
+
+// Tools answers a call that an answer asks for; errors as of a Model.
+type Tools func(ctx context.Context, tool string, args []byte) (execute.CallResult, error)
+
+// Live gives the source of a recording that asks a live model, once for each attempt. Tools may be nil: no call has an answer then.
+func Live(ctx context.Context, m Model, tools Tools) execute.Source { return live{ctx, m, tools} }
+
+type live struct {
+	ctx   context.Context
+	model Model
+	tools Tools
+}
+
+// Output implements execute.Source.
+func (l live) Output(_, _ int, prompt string) (execute.Output, error) {
+	return l.model.Answer(l.ctx, prompt)
+}
+
+// Call implements execute.Source.
+func (l live) Call(c execute.Call) (execute.CallResult, error) {
+	if l.tools == nil {
+		return execute.CallResult{}, execute.ErrNone
+	}
+	return l.tools(l.ctx, c.Tool, c.Args)
+}
