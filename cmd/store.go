@@ -11,6 +11,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/memory/postgres"
 	"github.com/dmpl/dmpl/pkg/memory/sqlite"
 	"github.com/dmpl/dmpl/pkg/report"
 )
@@ -38,7 +39,7 @@ type storeOptions struct {
 }
 
 func (o *storeOptions) bind(c *cobra.Command) {
-	c.Flags().StringVar(&o.store, "store", defaultStore, "the store: sqlite:PATH")
+	c.Flags().StringVar(&o.store, "store", defaultStore, "the store: sqlite:PATH or postgres://USER@HOST/DATABASE")
 	addFormat(c, &o.format)
 }
 
@@ -83,20 +84,26 @@ func storeError(err error) error {
 	if errors.As(err, &fault) {
 		return &storeFailure{finding.StoreLedger, finding.ExitFailed, "the ledger is broken: " + fault.Error()}
 	}
-	var problem *sqlite.Problem
-	if errors.As(err, &problem) {
-		return &storeFailure{finding.StoreUnusable, finding.ExitTrouble, problem.Error()}
+	var file *sqlite.Problem
+	var database *postgres.Problem
+	if errors.As(err, &file) || errors.As(err, &database) {
+		return &storeFailure{finding.StoreUnusable, finding.ExitTrouble, err.Error()}
 	}
 	return err
 }
 
 // openStore opens the store of a --store flag.
 func (a *App) openStore(ctx context.Context, o storeOptions, create bool) (*memory.Store, error) {
-	kind, path, _ := strings.Cut(o.store, ":")
-	if kind != "sqlite" || path == "" {
-		return nil, usage("Give sqlite:PATH.", "--store %q names no store that is known", o.store)
+	var backend memory.Backend
+	var err error
+	switch kind, path, _ := strings.Cut(o.store, ":"); {
+	case kind == "sqlite" && path != "":
+		backend, err = sqlite.Open(ctx, path, create)
+	case kind == "postgres" || kind == "postgresql":
+		backend, err = postgres.Open(ctx, o.store, create)
+	default: // the text may hold a password, so it is not repeated
+		return nil, usage("Give sqlite:PATH or postgres://USER@HOST/DATABASE.", "--store names no store that is known")
 	}
-	backend, err := sqlite.Open(ctx, path, create)
 	if err != nil {
 		return nil, storeError(err)
 	}

@@ -1,14 +1,18 @@
 package cmd_test
 
 import (
+	"bufio"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/memory/sqlite"
+	"github.com/dmpl/dmpl/pkg/schema"
 )
 
 // pendingStore gives the --store flag of a store whose run "left" is pending under the lease of another worker.
@@ -103,5 +107,40 @@ func TestAStoreSaysWhyItRefuses(t *testing.T) {
 		if code := p.Run(r.args); code != r.exit || !strings.Contains(p.errs.String(), r.says) || (r.says == "") != (p.errs.String() == "") {
 			t.Errorf("dmpl %s: exit %d, want %d and %q\n%s%s", strings.Join(r.args, " "), code, r.exit, r.says, p.out, p.errs)
 		}
+	}
+}
+
+// M8: an exported ledger is a memory.ledger.v1.
+func TestAnExportedLedgerFollowsItsSchema(t *testing.T) {
+	p := newProcess(t)
+	if code := p.Run([]string{"store", "ledger", "export", "--store", pendingStore(t)}); code != 0 {
+		t.Fatalf("exit %d: %s", code, p.errs)
+	}
+	if problems, err := schema.Validate("memory.ledger.v1", p.out.Bytes()); err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v in %s", err, problems, p.out)
+	}
+}
+
+// M6, M7: a worker ends what it can, goes on, and stops cleanly when it is asked to.
+func TestAWorkerStopsWhenItIsAskedTo(t *testing.T) {
+	store := pendingStore(t)
+	c := exec.Command(os.Args[0], "store", "recover", "--watch", "--store", store)
+	c.Args[0] = "dmpl" // by this name the test is dmpl
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n') // the lease of the tests' clock ran out long ago
+	if err != nil || !strings.HasPrefix(line, `run "left"  commit_applied`) {
+		t.Errorf("%q, %v", line, err)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -20,6 +20,7 @@ func Names() []string {
 		"dmpl.run.v1",
 		"memory.commit.v1",
 		"memory.determinism_trace.v1",
+		"memory.ledger.v1",
 		"memory.policy_set.v1",
 		"memory.retrieval_trace.v1",
 		"memory.snapshot.v1",

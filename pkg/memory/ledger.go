@@ -29,6 +29,12 @@ const (
 	RecordsForgotten LedgerEvent = "records_forgotten"
 )
 
+// ledgerEvents are all events: a row with another one is damaged.
+var ledgerEvents = []string{
+	string(StoreCreated), string(RunOpened), string(WritesBuffered), string(CommitRequested), string(CommitWasApplied), string(CommitRepeated),
+	string(CommitWasAborted), string(BufferDiscarded), string(LeaseTaken), string(ApplyFailed), string(SnapshotImported), string(RecordsForgotten),
+}
+
 // LedgerRow is one row of a store's ledger (M8).
 type LedgerRow struct {
 	Number      int64 // from 1
@@ -67,8 +73,9 @@ func ReadLedgerRow(text []byte) (LedgerRow, error) {
 	if err != nil {
 		return LedgerRow{}, damaged("ledger", err)
 	}
+	must(o, "row", "time_ticks", "event", "previous")
 	r := LedgerRow{
-		Number: o.Integer("row", 0), Time: o.Integer("time_ticks", 0), Event: LedgerEvent(o.Text("event", "")),
+		Number: o.Integer("row", 0), Time: o.Integer("time_ticks", 0), Event: LedgerEvent(o.Word("event", "", ledgerEvents...)),
 		RunID: o.Text("run_id", ""), SnapshotID: o.Text("memory_snapshot_id", ""), CommitID: o.Text("commit_id", ""),
 		Fingerprint: o.Text("commit_payload_fingerprint", ""), Reason: AbortReason(o.Text("reason_code", "")),
 		Detail: o.Text("detail", ""), Previous: o.Text("previous", ""),

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"reflect"
@@ -54,5 +55,68 @@ func TestRecoveryGivesUpAfterThreeFailures(t *testing.T) {
 	b.Fail(nil)
 	if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 0 {
 		t.Errorf("%+v, %v", head, err)
+	}
+}
+
+// The fixture has every scenario of the given vectors with its operations. Where it wants another answer than upstream gave, it
+// says what the seed requires.
+func TestTheScenariosAreThoseOfTheVectors(t *testing.T) {
+	const vectors = "../../../shared/vectors/orket/commit_store/scenarios.json"
+	given, err := os.ReadFile(vectors)
+	if err != nil {
+		t.Skipf("!! NOT CHECKED: %s is not there", vectors)
+	}
+	ours, err := os.ReadFile("../../fixtures/store/commit_store.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type steps = []map[string]any
+	var fixture []struct {
+		ID, Seed string
+		Steps    steps
+	}
+	var source struct {
+		Scenarios []struct {
+			ID       string
+			Ops      steps
+			Upstream map[string]struct{ Steps steps }
+		}
+	}
+	if err := errors.Join(json.Unmarshal(ours, &fixture), json.Unmarshal(given, &source)); err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{"empty-file": -1} // a file of another format: TestWhatIsNoStoreIsLeftAlone has an empty one
+	for i, s := range fixture {
+		at[s.ID] = i
+	}
+	for _, s := range source.Scenarios {
+		i, there := at[s.ID]
+		if !there {
+			t.Errorf("%s is missing", s.ID)
+		}
+		if !there || i < 0 {
+			continue
+		}
+		f, upstream := fixture[i], s.Upstream["json"].Steps
+		if upstream == nil {
+			upstream = s.Upstream["memory"].Steps
+		}
+		if len(f.Steps) != len(s.Ops) {
+			t.Fatalf("%s: %d steps, want %d", s.ID, len(f.Steps), len(s.Ops))
+		}
+		for n, op := range s.Ops {
+			want := upstream[n]["result"]
+			if upstream[n]["error"] != nil {
+				want = map[string]any{"error": upstream[n]["code"]}
+			}
+			if !reflect.DeepEqual(f.Steps[n]["want"], want) && f.Seed == "" {
+				t.Errorf("%s: step %d wants %v, upstream gave %v, and no reason is given", s.ID, n, f.Steps[n]["want"], want)
+			}
+			delete(f.Steps[n], "want")
+			delete(op, "alias_first") // what is read is handed to a reader that changes it, always
+			if !reflect.DeepEqual(f.Steps[n], op) {
+				t.Errorf("%s: step %d is %v, want %v", s.ID, n, f.Steps[n], op)
+			}
+		}
 	}
 }

@@ -21,6 +21,7 @@ func Contract(t *testing.T, place func(*testing.T) Open) {
 		{"M4 a put or delete of what another commit changed aborts", conflictsAbort},
 		{"M4 the snapshots of a store are those of the rules", followsTheRules},
 		{"M4 what is refused leaves no trace", refusalsLeaveNoTrace},
+		{"M4 handles commit at once and lose nothing", commitsSideBySide},
 		{"M5 request and apply are one transaction", commitsAtOnce},
 		{"M6 recovery ends what crashes have left", recovers},
 		{"M6 recovery aborts on demand", recoversByAborting},
@@ -261,6 +262,52 @@ func refusalsLeaveNoTrace(t *testing.T, b *bench) {
 	b.is(b.state("a"), "buffer_open ")
 	b.is(b.state("nobody"), " ")
 	b.is(b.events(), before)
+}
+
+// commitsSideBySide lets handles append at once: every commit is applied, each on the snapshot that the one before made.
+func commitsSideBySide(t *testing.T, b *bench) {
+	const handles, runs = 4, 6
+	b.create()
+	failed := make(chan error, handles)
+	for h := range handles {
+		s := b.handle()
+		go func() {
+			var err error
+			for i := 0; i < runs && err == nil; i++ {
+				err = appendOne(s, fmt.Sprintf("run%d-%d", h, i))
+			}
+			failed <- err
+		}()
+	}
+	for range handles {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	list, err := b.Snapshots(ctx)
+	b.ok(list, err)
+	b.is(len(list), handles*runs+1)
+	for i, row := range list {
+		b.is(row.Number, int64(i))
+		b.is(len(b.shows(row.ID())), i)
+	}
+	b.verified()
+}
+
+func appendOne(s *memory.Store, run string) error {
+	writes := []memory.Write{record(memory.Append, run, 1)}
+	if _, err := s.Open(ctx, run, ""); err != nil {
+		return err
+	}
+	if _, err := s.Write(ctx, run, writes...); err != nil {
+		return err
+	}
+	sum, err := memory.PayloadFingerprint(writes)
+	if err != nil {
+		return err
+	}
+	_, err = s.Commit(ctx, run, run, sum.Hex())
+	return err
 }
 
 func commitsAtOnce(t *testing.T, b *bench) {

@@ -300,3 +300,38 @@ func TestSnapshotsShareWhatDidNotChange(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// M5: writes that were changed between the request and the apply are no longer those of the fingerprint, and are not applied.
+func TestWritesThatWereChangedAreNotApplied(t *testing.T) {
+	path := made(t)
+	s, err := openStore(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes := []memory.Write{note("asked", memory.Append)}
+	sum, err := memory.PayloadFingerprint(writes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Write(ctx, "c", writes...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Request(ctx, "c", "commit", sum.Hex()); err != nil {
+		t.Fatal(err)
+	}
+	raw(t, path, `UPDATE buffered_write SET document = CAST(replace(document, 'asked', 'other') AS BLOB)`)
+	out, err := s.Apply(ctx, "c", 0)
+	var refused *memory.BufferError
+	if !errors.As(err, &refused) || refused.Code != string(memory.PayloadMismatch) || out.Run.State != memory.CommitAborted {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 2 {
+		t.Errorf("%+v, %v", head, err)
+	}
+	if _, err := s.VerifyLedger(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
