@@ -36,10 +36,10 @@ func (o *overrides) given() bool {
 	return o.config+o.policies+o.snapshot+o.profiles != "" || o.update
 }
 
-// isRuns says that every argument is a native run, or a folder to look for runs in.
+// isRuns says that every argument is a native run, by its folder or its manifest, or a folder to look for runs in.
 func isRuns(args []string) bool {
 	for _, path := range args {
-		if !isFolder(path) {
+		if folder := native.Folder(path); !isFolder(path) && !(folder != path && native.IsRun(folder)) {
 			return false
 		}
 	}
@@ -66,7 +66,7 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	}
 	var paths []string
 	for _, root := range args {
-		tree, err := native.Reader{}.Find(root, dialect.Options{Limit: int64(o.limit)})
+		tree, err := native.Reader{}.Find(native.Folder(root), dialect.Options{Limit: int64(o.limit)})
 		if err != nil {
 			result, err := troubled(root, true, err)
 			if err != nil {
@@ -90,7 +90,7 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	var verified verify.Chains
 	for i := range replayed {
 		results = append(results, replayed[i].result)
-		if replayed[i].trace != nil && !slices.Contains(args, replayed[i].dir) { // a link that is named stands alone
+		if replayed[i].trace != nil && !slices.ContainsFunc(args, func(arg string) bool { return native.Folder(arg) == replayed[i].dir }) { // a link that is named stands alone
 			chains.Add(replayed[i].trace, replayed[i].made)
 			verified.Add(replayed[i].trace)
 		}

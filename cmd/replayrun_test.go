@@ -69,6 +69,13 @@ func TestReplayOfATruncatedRunIsUndecided(t *testing.T) {
 	}
 }
 
+// A path to the manifest is the run too.
+func TestReplayTakesAManifest(t *testing.T) {
+	if r, exit := runJSON(t, "replay", nativeFixture("runs", "single", run.ManifestFile)); exit != 0 || len(r.Results) != 1 {
+		t.Errorf("exit code %d, %d results:%s", exit, len(r.Results), inShort(r.errors()))
+	}
+}
+
 // R4: a folder without a run is no pass.
 func TestReplayOfNothingIsUndecided(t *testing.T) {
 	r, exit := runJSON(t, "replay", t.TempDir())
