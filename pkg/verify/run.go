@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"path"
 	"slices"
 	"strconv"
 
@@ -66,7 +67,8 @@ func (c *checker) agree(first, second value, what string) {
 	if first.field.Ok() && second.field.Ok() && first.field.Same(second.field) {
 		return
 	}
-	f := c.report(finding.RunDisagrees, second.path, second.pointer, finding.NoEvent, "%s is not what %s states at %s", what, first.path, first.pointer)
+	// Z4: a path as typed stands in the findings' artifacts alone.
+	f := c.report(finding.RunDisagrees, second.path, second.pointer, finding.NoEvent, "%s is not what %s states at %s", what, path.Base(first.path), first.pointer)
 	f.Expected, f.Actual = finding.Value(first.field.Raw), finding.Value(second.field.Raw)
 }
 
