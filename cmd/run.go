@@ -94,6 +94,9 @@ func (a *App) record(o *runOptions) error {
 	if err != nil {
 		return executionProblem(err)
 	}
+	if o.visibility.value == execute.Off && len(in.recording.Candidates) > 0 {
+		return usage("Leave the file out, or let the run read.", "--visibility off reads nothing, and %s holds what a search returned", run.CandidatesFile)
+	}
 	id := o.runID
 	if id == "" {
 		id = randomID()
