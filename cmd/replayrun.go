@@ -11,7 +11,6 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/replay"
-	"github.com/dmpl/dmpl/pkg/trace"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
 
@@ -90,9 +89,9 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	var verified verify.Chains
 	for i := range replayed {
 		results = append(results, replayed[i].result)
-		if replayed[i].trace != nil && !slices.ContainsFunc(args, func(arg string) bool { return native.Folder(arg) == replayed[i].dir }) { // a link that is named stands alone
-			chains.Add(replayed[i].trace, replayed[i].made)
-			verified.Add(replayed[i].trace)
+		if !slices.ContainsFunc(args, func(arg string) bool { return native.Folder(arg) == replayed[i].dir }) { // a link that is named stands alone
+			chains.Join(&replayed[i].chain)
+			verified.Join(&replayed[i].verified)
 		}
 	}
 	if fs := verified.Findings(); len(given.overrides) == 0 && o.until == replay.All && chains.Links() > 0 {
@@ -113,12 +112,12 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	return a.emit(finding.Report{Command: "replay", Results: results}, o.reportOptions, append(args, given.paths...)...)
 }
 
-// replayedRun is a run with what its replay gave.
+// replayedRun is what the replay of a run gave. It keeps nothing of the run itself: a tree may have very many.
 type replayedRun struct {
-	dir    string
-	trace  *trace.Trace
-	made   *replay.Replayed
-	result finding.Result
+	dir      string
+	result   finding.Result
+	chain    replay.Chains // of this run alone
+	verified verify.Chains
 }
 
 // replayAll replays runs, some at a time, and gives them in their order.
@@ -127,11 +126,15 @@ func (a *App) replayAll(dirs []string, o *replayOptions, given *tree) ([]replaye
 	step, done := a.progress(len(dirs), "replay")
 	defer done()
 	var group sync.WaitGroup
-	var one sync.Mutex // of the progress
+	var one sync.Mutex // of the progress and the collector
 	next := make(chan int)
-	for range min(max(o.overrides.jobs, 1), max(len(dirs), 1)) {
+	jobs := min(o.overrides.jobs, max(len(dirs), 1))
+	for range jobs {
 		group.Go(func() {
 			for i := range next {
+				one.Lock()
+				a.collectRun(dirs[i], jobs)
+				one.Unlock()
 				runs[i], errs[i] = a.replayOne(dirs[i], o, given)
 				one.Lock()
 				step()
@@ -153,8 +156,7 @@ func (a *App) replayAll(dirs []string, o *replayOptions, given *tree) ([]replaye
 }
 
 func (a *App) replayOne(dir string, o *replayOptions, given *tree) (replayedRun, error) {
-	settings := dialect.Options{Limit: int64(o.limit), Digests: o.format.value == formatJSON}
-	artifact, err := native.ReadFolder(dir, settings)
+	artifact, err := native.ReadFolder(dir, dialect.Options{Limit: int64(o.limit), Digests: o.format.value == formatJSON})
 	if err != nil {
 		result, err := troubled(dir, true, err)
 		return replayedRun{dir: dir, result: result}, err
@@ -170,7 +172,9 @@ func (a *App) replayOne(dir string, o *replayOptions, given *tree) (replayedRun,
 	if err != nil {
 		return replayedRun{}, err
 	}
-	r := replayedRun{dir: dir, trace: artifact.Trace, made: made, result: made.Result}
+	r := replayedRun{dir: dir, result: made.Result}
+	r.chain.Add(artifact.Trace, made)
+	r.verified.Add(artifact.Trace)
 	r.result.Name, r.result.Inputs = dir, slices.Concat(artifact.Inputs, given.inputs)
 	if len(list) > 0 || given.profiles != nil {
 		r.result.Name = dir + " with the working tree's files"

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/execute"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/record"
@@ -18,19 +20,23 @@ import (
 // update records the divergent runs again with the working tree's documents, and lists the files that changed (R4).
 func (a *App) update(runs []replayedRun, o *replayOptions, given *tree) error {
 	for _, r := range runs {
-		if r.trace == nil || r.result.Verdict != finding.Divergent {
+		if r.result.Verdict != finding.Divergent {
 			continue
 		}
-		if err := a.updateRun(r, o, given); err != nil {
+		if err := a.updateRun(r.dir, o, given); err != nil {
 			return fmt.Errorf("%s is left as it was: %w", r.dir, err)
 		}
 	}
 	return nil
 }
 
-func (a *App) updateRun(r replayedRun, o *replayOptions, given *tree) error {
-	fresh, old := filepath.Clean(r.dir)+".new", filepath.Clean(r.dir)+".old"
-	in, settings, err := rerecorded(r, given)
+func (a *App) updateRun(dir string, o *replayOptions, given *tree) error {
+	fresh, old := filepath.Clean(dir)+".new", filepath.Clean(dir)+".old"
+	artifact, err := native.ReadFolder(dir, dialect.Options{Limit: int64(o.limit)})
+	if err != nil {
+		return err
+	}
+	in, settings, err := rerecorded(artifact.Trace, given)
 	if err != nil {
 		return err
 	}
@@ -40,25 +46,25 @@ func (a *App) updateRun(r replayedRun, o *replayOptions, given *tree) error {
 	if _, err := quiet.recordRun(fresh, settings, in, in.turns); err != nil {
 		return err
 	}
-	changed, err := changedFiles(r.dir, fresh)
+	changed, err := changedFiles(dir, fresh)
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(r.dir, old); err != nil {
+	if err := os.Rename(dir, old); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, r.dir); err != nil {
+	if err := os.Rename(fresh, dir); err != nil {
 		return err
 	}
 	for _, name := range changed {
-		fmt.Fprintf(a.Err, "updated %s\n", visible(filepath.Join(r.dir, filepath.FromSlash(name))))
+		fmt.Fprintf(a.Err, "updated %s\n", visible(filepath.Join(dir, filepath.FromSlash(name))))
 	}
 	return os.RemoveAll(old)
 }
 
 // rerecorded gives the inputs of a recorded run with the working tree's documents in their places.
-func rerecorded(r replayedRun, given *tree) (*inputs, record.Settings, error) {
-	documents := *r.trace.Recording
+func rerecorded(t *trace.Trace, given *tree) (*inputs, record.Settings, error) {
+	documents := *t.Recording
 	list, err := given.of(&documents)
 	if err != nil {
 		return nil, record.Settings{}, err
@@ -71,7 +77,7 @@ func rerecorded(r replayedRun, given *tree) (*inputs, record.Settings, error) {
 		documents: record.Documents{
 			Snapshot: text(documents.Snapshot), Config: text(documents.Config), Policies: text(documents.Policies), Profiles: text(documents.ProfileSet),
 		},
-		recording: &documents, model: r.trace.ModelConfig.Raw, relabel: true,
+		recording: &documents, model: t.ModelConfig.Raw, relabel: true,
 	}
 	for _, d := range documents.Turns {
 		in.turns = append(in.turns, text(d))
@@ -79,7 +85,7 @@ func rerecorded(r replayedRun, given *tree) (*inputs, record.Settings, error) {
 	manifest := documents.Manifest
 	created, _ := canon.Integer(manifest.Field("/created_ticks").Raw)
 	s := record.Settings{
-		RunID: r.trace.RunID.Text(), WorkflowID: r.trace.WorkflowID.Text(), Visibility: r.trace.Visibility.Text(), Created: created,
+		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(), Created: created,
 		Lane:        run.Lane{Name: manifest.Field("/lane/name").Text(), Deterministic: string(manifest.Field("/lane/deterministic").Raw) == "true"},
 		ModelConfig: in.model, KeepPrompts: len(documents.Prompts) > 0, Refusal: execute.Refusal(documents.Commit),
 	}
