@@ -246,10 +246,23 @@ func mode(r *pipeline.Retrieved) string {
 	return "scored"
 }
 
-func (t *turn) row(id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) ([]byte, error) {
-	query, err := canon.Digest(canon.JSONv1, t.doc.Query(trace.NormalizationVersion, mode(kind)))
+// query gives the fingerprint of what the turn asks in a mode (D6).
+func (t *turn) query(mode string) (string, error) {
+	if known, ok := t.queries[mode]; ok {
+		return known, nil
+	}
+	sum, err := canon.Digest(canon.JSONv1, t.doc.Query(trace.NormalizationVersion, mode))
 	if err != nil {
-		return nil, &Error{t.doc.Path, t.doc.At + "/topics", err.Error()}
+		return "", &Error{t.doc.Path, t.doc.At + "/topics", err.Error()}
+	}
+	t.queries[mode] = sum.Hex()
+	return t.queries[mode], nil
+}
+
+func (t *turn) row(id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) ([]byte, error) {
+	query, err := t.query(mode(kind))
+	if err != nil {
+		return nil, err
 	}
 	w := document.NewWriter(document.Style{})
 	w.Object("", func() {
@@ -259,7 +272,7 @@ func (t *turn) row(id string, kind *pipeline.Retrieved, candidates []pipeline.Ca
 		w.Text("policy_id", kind.Policy.ID)
 		w.Text("policy_version", kind.Policy.Version)
 		w.Text("query_normalization_version", trace.NormalizationVersion)
-		w.Text("query_fingerprint", query.Hex())
+		w.Text("query_fingerprint", query)
 		w.Text("retrieval_mode", mode(kind))
 		w.Integer("candidate_count", int64(kind.Considered))
 		kind.WriteRecords(w, "selected_records")

@@ -34,7 +34,8 @@ type turn struct {
 	input   pipeline.TurnInput
 	config  pipeline.TurnConfig
 	source  Source
-	context *canon.Sum // with references only
+	context *canon.Sum        // with references only
+	queries map[string]string // fingerprints by mode
 	calls   [][]answered
 	asked   *asked // the call that has no answer
 	abort   error  // what ends the execution
@@ -76,7 +77,7 @@ func (r *Run) Turn(doc trace.Document, candidates pipeline.Candidates, source So
 
 func (r *Run) open(doc trace.Document, candidates pipeline.Candidates, source Source) (*turn, error) {
 	o := document.Open(doc.Value)
-	t := &turn{run: r, doc: doc, source: source, role: trace.Agent}
+	t := &turn{run: r, doc: doc, source: source, role: trace.Agent, queries: map[string]string{}}
 	t.number = o.Int("turn", 0)
 	t.input, t.config = pipeline.ReadRunTurn(o, r.config)
 	if err := o.Err(); err != nil {

@@ -186,14 +186,14 @@ func (r *replayed) rebuild() (*trace.Trace, error) {
 		text = text[:1]
 	}
 	text = append(append(append(text, `"events":[`...), bytes.Join(r.made.events, []byte(","))...), `]}`...)
-	t, _, err := shape.ReadTrace(r.recorded.Path, text, nil)
+	t, _, err := shape.ReadTrace(r.recorded.Path, text, r.twin())
 	if err != nil {
 		return nil, err
 	}
 	t.Recording = r.made.documents
 	if r.recorded.Retrieval != nil {
 		rows := append(append([]byte{'['}, bytes.Join(r.made.rows, []byte(","))...), ']')
-		if t.Retrieval, _, err = shape.ReadRetrieval(r.recorded.Retrieval.Path, rows); err != nil {
+		if t.Retrieval, _, err = shape.ReadRetrieval(r.recorded.Retrieval.Path, rows, r.twin()); err != nil {
 			return nil, err
 		}
 	}
@@ -212,6 +212,14 @@ func (r *replayed) rebuild() (*trace.Trace, error) {
 	}
 	t.TakePreimages()
 	return t, nil
+}
+
+// twin gives the recording, of which nothing that is made again in the same bytes need be read again; nil where its own shape is in doubt.
+func (r *replayed) twin() *trace.Trace {
+	if slices.ContainsFunc(r.o.Findings, func(f finding.Finding) bool { return f.Rule() == "V1" }) {
+		return nil
+	}
+	return r.recorded
 }
 
 // prefix gives the part of a trace that is compared: that up to the asked index, and of a truncated recording what was kept (R5).
