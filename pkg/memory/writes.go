@@ -58,6 +58,9 @@ func unlike[T any, P interface {
 	*T
 	entry
 }](before, after []T, same func(a, b *T) bool) (left, right []T) {
+	if len(before) == len(after) && len(before) > 0 && &before[0] == &after[0] {
+		return nil, nil
+	}
 	i, j := 0, 0
 	for i < len(before) && j < len(after) {
 		if same(&before[i], &after[j]) {
