@@ -171,13 +171,15 @@ func digest(name string, sum canon.Sum) func(*document.Writer) {
 
 // line writes a line of a file that goes by turn and attempt.
 func (t *turn) line(file string, attempt int, rest func(*document.Writer)) error {
-	w := document.NewWriter(document.Style{})
-	w.Object("", func() {
-		w.Integer("turn", int64(t.number))
-		w.Integer("attempt", int64(attempt))
-		rest(w)
+	return t.run.sink.Line(file, func() []byte {
+		w := document.NewWriter(document.Style{})
+		w.Object("", func() {
+			w.Integer("turn", int64(t.number))
+			w.Integer("attempt", int64(attempt))
+			rest(w)
+		})
+		return w.Bytes()
 	})
-	return t.run.sink.Line(file, w.Bytes())
 }
 
 func (t *turn) write(e event, rows ...[]byte) error {

@@ -95,7 +95,9 @@ func (s sink) Event(event []byte, rows ...[]byte) error {
 	return s.recorder.writer.Event(event, rows...)
 }
 
-func (s sink) Line(file string, text []byte) error { return s.recorder.writer.Line(file, text) }
+func (s sink) Line(file string, text func() []byte) error {
+	return s.recorder.writer.Line(file, text())
+}
 
 // Turn executes and records the next turn, a run.turn.v1 document. Candidates are what backends returned for it, run.candidates.v1
 // documents (R7). The error is an *execute.Error for a document that is malformed, or the source's or the disk's: the recording
