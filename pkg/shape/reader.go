@@ -22,8 +22,9 @@ type reader struct {
 	at       []step      // where the reader stands, for pointers
 	unkept   trace.Field // where a value goes that no rule asks for
 	findings []finding.Finding
-	twin     *trace.Trace // what the trace is expected to equal; empty where nothing is
-	free     []trace.Call // room for the calls of further events: most have one
+	twin     *trace.Trace   // what the trace is expected to equal; empty where nothing is
+	free     []trace.Call   // room for the calls of further events: most have one
+	room     []trace.Record // room for the records of further rows
 }
 
 // step is one token of the pointer: a name, or an index where the name is empty.

@@ -30,10 +30,7 @@ var rowMembers = []member[trace.Row]{
 	{
 		name: "selected_records", need: required, want: canon.Array,
 		field: func(w *trace.Row) *trace.Field { return &w.RecordList },
-		read: func(r *reader, w *trace.Row) error {
-			return elements(r, &w.Records, recordMembers,
-				func(c *trace.Record) *trace.Field { return &c.Field }, func(c *trace.Record, i int) { c.Position = i }, nil)
-		},
+		read:  readRecords,
 	},
 	{
 		name: "applied_filters", need: required, want: canon.Object,
@@ -56,6 +53,21 @@ var rowMembers = []member[trace.Row]{
 			return elements(r, &list, candidateMembers, func(c *candidate) *trace.Field { return &c.Field }, nil, nil)
 		},
 	},
+}
+
+// readRecords reads the selected records of a row.
+func readRecords(r *reader, w *trace.Row) error {
+	const block, usual = 64, 16
+	if cap(r.room) < usual {
+		r.room = make([]trace.Record, 0, block)
+	}
+	w.Records = r.room
+	err := elements(r, &w.Records, recordMembers,
+		func(c *trace.Record) *trace.Field { return &c.Field }, func(c *trace.Record, i int) { c.Position = i }, nil)
+	if n := len(w.Records); n <= cap(r.room) {
+		w.Records, r.room = w.Records[:n:n], r.room[n:n]
+	}
+	return err
 }
 
 // candidate is one record as a backend returned it (CONTRACT R7); nothing but its shape is judged here.

@@ -2,9 +2,9 @@ package verify
 
 import (
 	"strconv"
-	"unicode/utf16"
 
 	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dotnet"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/trace"
 )
@@ -35,15 +35,7 @@ func (k *tieKey) holds(f trace.Field) bool {
 }
 
 // compareUnits compares ids by UTF-16 unit, as all orders but that of seed 003 do (CONTRACT P3).
-func compareUnits(x, y string) int {
-	a, b := utf16.Encode([]rune(x)), utf16.Encode([]rune(y))
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return int(a[i]) - int(b[i])
-		}
-	}
-	return len(a) - len(b)
-}
+func compareUnits(x, y string) int { return dotnet.Compare(x, y) }
 
 // checkTie holds two records of one score to the keys of the row's order (CONTRACT V2). A record that does not state a key says
 // nothing about the tie: a native run's does, or it is malformed.
