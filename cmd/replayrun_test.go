@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dmpl/dmpl/cmd"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
 )
@@ -184,5 +185,28 @@ func TestRunMakesAnID(t *testing.T) {
 			t.Errorf("run id %q", id)
 		}
 		seen[id] = true
+	}
+}
+
+// The report has the runs in the order of their paths however many are replayed at a time, to the byte.
+func TestReplayReportsTheSameWithAnyJobs(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		report := func(jobs string, more ...string) string {
+			var out, errs bytes.Buffer
+			a := &cmd.App{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}
+			a.Run(append([]string{"replay", nativeFixture("runs"), "--jobs", jobs, "--format", format}, more...))
+			if !strings.Contains(out.String(), "storage-failed") {
+				t.Fatalf("--jobs %s: no report:\n%s", jobs, errs.String())
+			}
+			return out.String()
+		}
+		for _, args := range [][]string{nil, {"--config", nativeFixture("tree", "template.json")}} {
+			one := report("1", args...)
+			for _, jobs := range []string{"2", "5", "100"} {
+				if got := report(jobs, args...); got != one {
+					t.Errorf("%s %v: --jobs %s reports\n%s\n--jobs 1 reports\n%s", format, args, jobs, got, one)
+				}
+			}
+		}
 	}
 }
