@@ -27,6 +27,7 @@ type Options struct {
 // The result has no name and no inputs yet.
 func Compare(left, right Side, o Options) finding.Result {
 	c := &comparer{left: left.Trace, right: right.Trace, o: o}
+	c.dropped()
 	c.leftResults, c.rightResults = c.left.Results(), c.right.Results()
 	c.takeOver("E1.left", left)
 	c.takeOver("E1.right", right)

@@ -28,6 +28,7 @@ type Settings struct {
 	KeepPrompts bool
 	Chain       *run.Chain         // nil for a run on its own
 	Refusal     memory.AbortReason // why a store refused the commit; empty where it did not
+	MaxTrace    int64              // bytes of the trace, at most 100 MiB: events over it are dropped (V4); 0 for these
 }
 
 // Text is a JSON document and where it comes from, for errors.
@@ -60,7 +61,7 @@ func Create(dir string, s Settings, d Documents) (*Recorder, error) {
 		return nil, err
 	}
 	opening := run.Opening{
-		RunID: s.RunID, Pipeline: memory.DMPLv1, Lane: s.Lane, Created: s.Created, Chain: s.Chain, Profiles: map[string]string{},
+		RunID: s.RunID, Pipeline: memory.DMPLv1, Lane: s.Lane, Created: s.Created, Chain: s.Chain, MaxTrace: s.MaxTrace, Profiles: map[string]string{},
 	}
 	for _, p := range recording.Profiles {
 		opening.Profiles[p.Name] = p.Version
