@@ -152,6 +152,8 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"run", "--from", nativeFixture("runs", "single"), "--out", out, "--config", nativeFixture("tree", "template.json")}, "the output answered another prompt"},
 		{[]string{"run", "--from", single, "--out", single}, "the folder is not empty"},
 		{[]string{"run", "--from", nativeFixture("inputs", "candidates"), "--out", out, "--visibility", "off"}, "--visibility off reads nothing"},
+		{[]string{"run", "--from", nativeFixture("inputs", "candidates"), "--out", out, "--turns", nativeFixture("inputs", "single", "turns.jsonl")}, "outputs.jsonl, at /1/turn: there is no such turn"},
+		{[]string{"run", "--from", nativeFixture("inputs", "chain"), "--out", out, "--chain", "--visibility", "buffered_write", "--turns", nativeFixture("inputs", "single", "turns.jsonl")}, "there is no such turn"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--mode", "ledger"}, "--mode, --db and --state belong to streams"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--jobs", "0"}, "--jobs 0 is less than one"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--until", "-2"}, "--until -2 is no index"},

@@ -48,6 +48,7 @@ type Recorder struct {
 	writer    *run.Writer
 	execution *execute.Run
 	turns     int
+	off       bool // the run reads no memory
 }
 
 // Create starts a recording in a folder that is empty or not there yet. The error is an *execute.Error for a document that is
@@ -66,7 +67,7 @@ func Create(dir string, s Settings, d Documents) (*Recorder, error) {
 	for _, p := range recording.Profiles {
 		opening.Profiles[p.Name] = p.Version
 	}
-	r := &Recorder{}
+	r := &Recorder{off: s.Visibility == execute.Off}
 	r.execution, err = execute.Begin(recording, execute.Options{
 		RunID: s.RunID, WorkflowID: s.WorkflowID, Visibility: s.Visibility, ModelConfig: s.ModelConfig, KeepPrompts: s.KeepPrompts, Refusal: s.Refusal,
 	}, sink{r})
@@ -108,6 +109,9 @@ func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*e
 	}
 	if n, _ := doc.Int("turn"); n != r.turns {
 		return nil, &execute.Error{Path: turn.Path, Pointer: turn.At + "/turn", Detail: fmt.Sprintf("expected turn %d, which is next", r.turns)}
+	}
+	if len(candidates) > 0 && r.off { // M2
+		return nil, &execute.Error{Path: candidates[0].Path, Pointer: candidates[0].At, Detail: "a run of visibility off reads nothing, and this is what a search returned"}
 	}
 	found := make([]trace.Document, len(candidates))
 	for i, c := range candidates {
