@@ -33,7 +33,7 @@ type Entry struct {
 
 var entries = slices.Concat(
 	evidenceEntries, streamEntries, runEntries, storeEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
-	replayEntries, auditReplayEntries,
+	replayEntries, replayStoreEntries, auditReplayEntries,
 )
 
 // Entries gives the whole table in the order of its layers.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/execute"
@@ -15,6 +16,8 @@ import (
 // Chains watches replayed runs for chains: the runs of one folder that state a place in a chain are one, and each starts at the
 // state that the one before commits when it is executed again (P6). The zero value is ready.
 type Chains struct {
+	Stored bool // each run was held to its store
+
 	links []link
 }
 
@@ -26,6 +29,7 @@ type link struct {
 	start    canon.Sum
 	end      canon.Sum
 	applied  bool
+	made     trace.Field // resulting_snapshot_id, of a link on a store
 }
 
 // Add takes a replayed run into account; what is no link of a chain, or could not be executed, is left out.
@@ -41,6 +45,7 @@ func (c *Chains) Add(t *trace.Trace, p *Replayed) {
 	}
 	l := link{folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), index: index, snapshot: t.Recording.Snapshot, start: start}
 	l.end, l.applied = p.committed()
+	l.made = t.Recording.Commit.Field("/resulting_snapshot_id")
 	c.links = append(c.links, l)
 }
 
@@ -55,13 +60,28 @@ func (c *Chains) Findings() []finding.Finding {
 		if c.links[i-1].end == l.start {
 			continue
 		}
-		f := finding.New(finding.ReplayChainBroken)
+		code, detail := finding.ReplayChainBroken, "run %d of the chain does not start at the state that run %d commits"
+		if c.links[i-1].apart(l) {
+			code, detail = finding.ReplayChainApart, "run %d of the chain starts where other runs had committed since run %d began"
+			if c.Stored { // both snapshots are held to it, each with its run
+				continue
+			}
+		}
+		f := finding.New(code)
 		f.Artifact, f.Expected, f.Actual = l.snapshot.Path, quoted(l.start.Hex()), quoted(c.links[i-1].end.Hex())
-		f.Detail = fmt.Sprintf("run %d of the chain does not start at the state that run %d commits", l.index, c.links[i-1].index)
-		f.Hint = finding.Lookup(finding.ReplayChainBroken).Action
+		f.Detail = fmt.Sprintf(detail, l.index, c.links[i-1].index)
+		f.Hint = finding.Lookup(code).Action
 		fs = append(fs, f)
 	}
 	return fs
+}
+
+// apart says that other runs have committed between two links: the second starts at the snapshot that the commit of the first made
+// of a store, and that is not the next one after the first's start (M1, M4).
+func (l link) apart(next link) bool {
+	start, errStart := strconv.ParseInt(l.snapshot.Field("/memory_snapshot_id").Text(), 10, 64)
+	made, errMade := strconv.ParseInt(l.made.Text(), 10, 64)
+	return errStart == nil && errMade == nil && made > start+1 && l.made.Same(next.snapshot.Field("/memory_snapshot_id"))
 }
 
 // Links counts the runs of chains.
