@@ -79,9 +79,9 @@ func (r *Run) decide(end *End) (reason memory.AbortReason, err error) {
 		return "", fault(r.documents.Policies, err)
 	}
 	end.Rule, reason = judged.RuleID, r.o.Refusal
-	detail := fmt.Sprintf("rule %q: %s", judged.RuleID, judged.Detail)
+	detail := ""
 	if judged.Rejected() {
-		reason = memory.PolicyRejected
+		reason, detail = memory.PolicyRejected, fmt.Sprintf("rule %q: %s", judged.RuleID, judged.Detail)
 	}
 	if reason == "" {
 		var rejected *memory.Rejection

@@ -43,6 +43,7 @@ type Replayed struct {
 func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
 	r := &replayed{recorded: recorded, o: o}
 	if recorded.Recording.CutShort != "" {
+		r.o.Stored = nil // the recording says nothing that a store could vouch for
 		return &Replayed{Result: r.undecided()}, nil
 	}
 	given, err := r.execute(o.Overrides)
