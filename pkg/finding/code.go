@@ -32,7 +32,7 @@ type Entry struct {
 }
 
 var entries = slices.Concat(
-	evidenceEntries, streamEntries, runEntries, storeEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
+	evidenceEntries, streamEntries, runEntries, storeEntries, ledgerEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
 	replayEntries, replayStoreEntries, auditReplayEntries,
 )
 
