@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
@@ -17,11 +18,12 @@ type storeBench struct {
 	dir      string
 	store    string // of the --store flag
 	snapshot string // file of the first snapshot that holds something
+	now      func() time.Time
 }
 
 func newStoreBench(t *testing.T, store string) *storeBench {
 	t.Helper()
-	b := &storeBench{t: t, dir: t.TempDir(), store: store}
+	b := &storeBench{t: t, dir: t.TempDir(), store: store, now: fixedNow}
 	if store == "" {
 		b.store = "sqlite:" + filepath.Join(b.dir, "memory.db")
 	}
@@ -48,6 +50,7 @@ func (b *storeBench) path(name string) string { return filepath.Join(b.dir, name
 func (b *storeBench) exits(want int, args ...string) string {
 	b.t.Helper()
 	p := newProcess(b.t)
+	p.Now = b.now
 	if code := p.Run(args); code != want {
 		b.t.Fatalf("dmpl %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, p.out, p.errs)
 	}
