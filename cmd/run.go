@@ -172,6 +172,9 @@ func (a *App) recordRun(dir string, s record.Settings, in *inputs, turns []recor
 			line += " (" + string(end.Buffer.Reason) + ")"
 		}
 	}
+	if s.Visibility == execute.LiveReadWrite {
+		line += ", live: no claim about the run holds"
+	}
 	if end.Snapshot != "" {
 		line += ", snapshot " + end.Snapshot
 	}

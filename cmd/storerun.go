@@ -75,7 +75,9 @@ func (a *App) sayRun(o storeOptions, run memory.Run, snapshot string) error {
 	if run.Reason != "" {
 		line += "  " + string(run.Reason)
 	}
-	line += "  start " + run.Start
+	if run.Start != "" {
+		line += "  start " + run.Start
+	}
 	if snapshot != "" {
 		line += "  snapshot " + snapshot
 	}

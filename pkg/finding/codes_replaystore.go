@@ -27,7 +27,7 @@ var replayStoreEntries = []Entry{
 		Title:   "the store does not have the start snapshot",
 		Meaning: "The snapshot was never committed there, or its records were forgotten by a collection. The run was replayed from its own file, and nothing vouches for that.",
 		Causes:  "A run that was recorded without this store; a run that is older than the store keeps its snapshots.",
-		Action:  "Replay the run without --store, or from a copy of the store that still has the snapshot.",
+		Action:  "Replay the run without --store (--store= where dmpl.yaml names one), or from a copy of the store that still has the snapshot.",
 	},
 	{
 		Code: ReplayStoreSnapshotDiffers, Rule: "M1", Severity: Error, Effect: Differs,

@@ -74,7 +74,7 @@ func (n *session) begin(start string, given *Text) error {
 	}
 	var refused *memory.BufferError
 	if n.start, err = n.choose(start); errors.As(err, &refused) && stated.id != "" && refused.Code == memory.CodeUnknownSnapshot {
-		return &execute.Error{Path: given.Path, Pointer: "/memory_snapshot_id", Detail: refused.Detail + ": leave the file out to start from the newest that it has"}
+		return notTheStores(*given, refused.Detail)
 	}
 	if err != nil {
 		return err
@@ -133,6 +133,13 @@ func statedSnapshot(given Text) (stated, error) {
 	return stated{doc.Field("/memory_snapshot_id").Text(), sum}, err
 }
 
+// notTheStores says that a snapshot that the caller has is not one of the store.
+func notTheStores(given Text, why string) error {
+	return &memory.BufferError{
+		Code: memory.CodeUnknownSnapshot, Detail: fmt.Sprintf("%s: %s: leave the file out to start from the newest that the store has", given.Path, why),
+	}
+}
+
 // read takes the start snapshot out of the store, and holds the one that the caller has to it.
 func (n *session) read(caller stated, given *Text) error {
 	state, err := n.store.State(n.ctx, n.start)
@@ -142,10 +149,7 @@ func (n *session) read(caller stated, given *Text) error {
 	if caller.id != "" {
 		sum, err := state.Digest()
 		if err == nil && (caller.id != n.start || sum != caller.sum) {
-			err = &execute.Error{
-				Path: given.Path, Pointer: "/memory_snapshot_id",
-				Detail: fmt.Sprintf("the store's snapshot %s is another memory: leave the file out to start from the store", n.start),
-			}
+			err = notTheStores(*given, "the store's snapshot "+n.start+" is another memory")
 		}
 		if err != nil {
 			return errors.Join(err, n.leave())
