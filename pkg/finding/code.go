@@ -32,8 +32,8 @@ type Entry struct {
 }
 
 var entries = slices.Concat(
-	evidenceEntries, streamEntries, runEntries, storeEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
-	replayEntries, auditReplayEntries,
+	evidenceEntries, streamEntries, runEntries, storeEntries, ledgerEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
+	replayEntries, replayStoreEntries, auditReplayEntries,
 )
 
 // Entries gives the whole table in the order of its layers.

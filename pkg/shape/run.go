@@ -23,7 +23,7 @@ type format struct {
 	also func(r *reader, document canon.Value)
 }
 
-// documents holds the format of each document of a native run, by the name that schemas/ has it under. The trace itself and
+// documents holds the format of each document of a native run, and of an exported ledger, by the name that schemas/ has it under. The trace itself and
 // tool profiles have models of their own; a policy set is held to its schema by its reader.
 var documents = map[string]format{
 	"dmpl.run.v1":        {manifestSpec, closed},
@@ -36,6 +36,7 @@ var documents = map[string]format{
 	"run.candidates.v1":  {candidatesSpec, nil},
 	"run.prompt.v1":      {promptSpec, nil},
 	"memory.commit.v1":   {commitSpec, reasoned},
+	"memory.ledger.v1":   {ledgerSpec, rowed},
 }
 
 // Document holds a document of a native run to its schema and gives it with the findings. At is the pointer of the document
@@ -43,7 +44,7 @@ var documents = map[string]format{
 func Document(schema, path, at string, data []byte) (trace.Document, []finding.Finding, error) {
 	known, ok := documents[schema]
 	if !ok {
-		return trace.Document{}, nil, fmt.Errorf("no document of a run has the schema %q", schema)
+		return trace.Document{}, nil, fmt.Errorf("no document that is known has the schema %q", schema)
 	}
 	r := newReader(path, data)
 	if at != "" {
