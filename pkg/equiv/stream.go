@@ -40,7 +40,10 @@ type streamComparer struct {
 	leftOrder, rightOrder []int
 	o                     Options
 	otherContext          map[string]bool // correlation ids whose last decision had no identical contexts
-	identities            map[string]int  // findings by the pointer of what is configured otherwise
+	identities            map[string]int  // places in configured, by the pointer of what is configured otherwise
+	configured            []finding.Finding
+	listed                finding.List // the other differences
+	errors                int          // among them
 	shift                 func(index int) bool
 	result                finding.Result
 }
@@ -156,12 +159,20 @@ func (p streamPlace) below(pointer string) streamPlace {
 
 // report adds a difference. The values are copied: they are parts of payloads that nobody keeps.
 func (c *streamComparer) report(code finding.Code, p streamPlace, left, right []byte, detail string) {
+	f := c.difference(code, p, left, right, detail)
+	if f.Severity == finding.Error {
+		c.errors++
+	}
+	c.listed.Add(f)
+}
+
+func (c *streamComparer) difference(code finding.Code, p streamPlace, left, right []byte, detail string) finding.Finding {
 	f := finding.New(code)
 	f.EventIndex, f.Pointer, f.RightPointer = p.index, p.left, p.right
 	f.Artifact, f.RightArtifact = c.left.Path, c.right.Path
 	f.Expected, f.Actual = slices.Clone(left), slices.Clone(right)
 	f.Detail, f.Hint = cmp.Or(detail, finding.Lookup(code).Title), finding.Lookup(code).Action
-	c.result.Findings = append(c.result.Findings, f)
+	return f
 }
 
 // neverComparedInStreams is what no rule of X8 looks at. Both sides are verified on their own (CONTRACT E1).
@@ -177,6 +188,7 @@ var neverComparedInStreams = []finding.Ignored{
 // conclude classifies the findings, applies the flags that ignore some, orders the rest and names the root.
 func (c *streamComparer) conclude() {
 	r := &c.result
+	r.Findings = slices.Concat(r.Findings, c.configured, c.listed.All())
 	if c.shift != nil {
 		for i := range r.Findings {
 			f := &r.Findings[i]
