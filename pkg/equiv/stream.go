@@ -3,6 +3,7 @@ package equiv
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -205,7 +206,7 @@ func (c *streamComparer) conclude() {
 	r.Judge(true)
 	c.showContext()
 	if c.o.Timeline {
-		r.Timeline = append(streamRows("left", c.left, c.leftOrder), streamRows("right", c.right, c.rightOrder)...)
+		r.Timeline = timeline(streamRows("left", c.left, c.leftOrder), streamRows("right", c.right, c.rightOrder))
 	}
 }
 
@@ -215,9 +216,9 @@ func (c *streamComparer) showContext() {
 		if f.Class != finding.Root || f.EventIndex == finding.NoEvent {
 			continue
 		}
-		c.result.Context = append(
+		c.result.Context = slices.Collect(timeline(
 			streamRows("left", c.left, near(c.left, c.leftOrder, f.EventIndex)),
-			streamRows("right", c.right, near(c.right, c.rightOrder, f.EventIndex))...)
+			streamRows("right", c.right, near(c.right, c.rightOrder, f.EventIndex))))
 	}
 }
 
@@ -232,11 +233,26 @@ func near(side *Stream, order []int, index int) []int {
 	return out
 }
 
-func streamRows(side string, s *Stream, order []int) []finding.Row {
-	rows := make([]finding.Row, len(order))
-	for i, position := range order {
-		e := s.event(position)
-		rows[i] = finding.Row{Side: side, Index: e.Index, Role: string(e.Kind), Decision: e.threadID + "/" + e.turnID}
+// timeline gives the rows of both sides.
+func timeline(left, right iter.Seq[finding.Row]) iter.Seq[finding.Row] {
+	return func(yield func(finding.Row) bool) {
+		for _, side := range []iter.Seq[finding.Row]{left, right} {
+			for row := range side {
+				if !yield(row) {
+					return
+				}
+			}
+		}
 	}
-	return rows
+}
+
+func streamRows(side string, s *Stream, order []int) iter.Seq[finding.Row] {
+	return func(yield func(finding.Row) bool) {
+		for _, position := range order {
+			e := s.event(position)
+			if !yield(finding.Row{Side: side, Index: e.Index, Role: string(e.Kind), Decision: e.threadID + "/" + e.turnID}) {
+				return
+			}
+		}
+	}
 }

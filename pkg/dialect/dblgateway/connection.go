@@ -1,6 +1,7 @@
 package dblgateway
 
 import (
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,7 @@ func run(conn *sqlite.Conn, statement string, row func(*sqlite.Stmt) error, args
 // said is what SQLite says of an error, without the place of the file: a report says the same on every machine (Z4).
 func said(err error) string {
 	if code := sqlite.ErrCode(err); code != sqlite.ResultError {
-		return code.Message()
+		return fmt.Sprintf("%s (%d)", code.Message(), code)
 	}
 	return err.Error() // a statement of ours is wrong, or the error is not SQLite's
 }
