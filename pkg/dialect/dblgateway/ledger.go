@@ -6,6 +6,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
 )
@@ -48,11 +49,14 @@ func (s *Stream) Ledger() (*Ledger, error) {
 // Events calls each for every event in stored order, as [Read] does. The error is a [dialect.Problem], or what each returned.
 func (l *Ledger) Events(each func(thread.Event) error) error {
 	var rows rowReader
+	var parser canon.Parser
 	return l.trail.eachRow(func(row *sqlite.Stmt) error {
 		_, e, err := rows.event(row)
 		if err != nil {
 			return l.trail.located(err, "")
 		}
+		parser.Reset(e.Payload, 0)
+		e.Document, _ = thread.ReadSparse(&parser) // what it refuses, who reads the event reads as the gateway does
 		return each(e)
 	})
 }

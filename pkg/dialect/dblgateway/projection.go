@@ -72,7 +72,7 @@ func (p *Projection) open() error {
 	}
 	columns := allColumns()
 	p.insert, err = p.conn.Prepare("INSERT INTO events (" + strings.Join(columns, ", ") +
-		") VALUES (?" + strings.Repeat(", ?", len(columns)-1) + ")")
+		") VALUES (?, ?, CAST(? AS TEXT)" + strings.Repeat(", ?", len(columns)-3) + ")")
 	return err
 }
 
@@ -99,7 +99,7 @@ func (p *Projection) Add(e thread.Event) error {
 	if e.HasParent {
 		p.insert.BindText(2, e.ParentTurnID)
 	}
-	p.insert.BindText(3, string(e.Payload))
+	p.insert.BindBytes(3, e.Payload)
 	p.insert.BindInt64(4, int64(e.CanonLen))
 	_, err := p.insert.Step()
 	return p.failed(errors.Join(err, p.insert.Reset()))
