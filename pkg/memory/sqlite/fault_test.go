@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/memory/memorytest"
 	"github.com/dmpl/dmpl/pkg/memory/sqlite"
 )
 
@@ -219,8 +220,8 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 // M4, M6: a write-ahead log whose end is torn or damaged gives whole commits, fewer of them.
 func TestATornLogGivesWholeCommits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	if out, err := child("crash", path, "95", "x").Output(); err == nil {
-		t.Fatalf("the child was not killed: %s", out)
+	if said, killed := memorytest.Killed(t, path, 95, "x"); !killed {
+		t.Fatalf("the child was not killed: %s", said)
 	}
 	data, err1 := os.ReadFile(path)
 	log, err2 := os.ReadFile(path + "-wal")
@@ -244,7 +245,7 @@ func TestATornLogGivesWholeCommits(t *testing.T) {
 			if _, err := s.Create(ctx, "torn"); err != nil {
 				t.Fatal(err)
 			}
-			seen[len(wholeCommits(t, s))] = true
+			seen[len(memorytest.WholeCommits(t, s))] = true
 			if _, err := s.VerifyLedger(ctx); err != nil {
 				t.Errorf("torn at %d: %v", at, err)
 			}
