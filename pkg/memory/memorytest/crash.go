@@ -24,9 +24,9 @@ func crashWrites(run string) []memory.Write {
 	return []memory.Write{note(run+"-one", memory.Append), note(run+"-two", memory.Append)}
 }
 
-// crashScript opens, writes, commits and recovers, and says what the store has answered. The tag makes its runs other ones than
+// Script opens, writes, commits and recovers, and says what the store has answered. The tag makes its runs other ones than
 // those of another script.
-func crashScript(s *memory.Store, tag string, said func(run, snapshot string)) error {
+func Script(s *memory.Store, tag string, said func(run, snapshot string)) error {
 	if _, err := s.Create(ctx, "crash"); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func crashChild(reach Reach, args []string) error {
 		return err
 	}
 	s := memory.NewStore(b, clock)
-	return errors.Join(crashScript(s, args[2], func(run, snapshot string) { fmt.Println(run, snapshot) }), s.Close())
+	return errors.Join(Script(s, args[2], func(run, snapshot string) { fmt.Println(run, snapshot) }), s.Close())
 }
 
 // Killed runs the script in a process that is killed with SIGKILL at a step, and gives what it had said before. Killed is false
@@ -100,18 +100,21 @@ func Killed(t *testing.T, address string, at int, tag string) (said string, kill
 }
 
 // Crash kills processes at every step of the script, in a store of its own and in one that has had all crashes before, and holds
-// what is left to M4, M6 and M8. The short form takes one step of five. Fewer kills than the least in a round are a fault of the
+// what is left to M4, M6 and M8. The short form takes one step of each stride. Fewer kills than the least in a round are a fault of the
 // test.
-func Crash(t *testing.T, reach Reach, place func(*testing.T) string, least int) {
-	kills, rounds, stride := 0, Rounds(t), 1
+func Crash(t *testing.T, reach Reach, place Place, stride, least int) {
+	kills, rounds := 0, Rounds(t)
 	if rounds == 0 {
-		rounds, stride = 1, 5
+		rounds, least = 1, least/stride
+	} else {
+		stride = 1
 	}
 	for round := range rounds {
-		shared := place(t)
+		shared, drop := place(t)
 		for at := 1; ; at += stride {
 			killed := false
-			for _, address := range []string{shared, place(t)} {
+			own, forget := place(t)
+			for _, address := range []string{shared, own} {
 				tag := fmt.Sprint(round, ".", at)
 				said, dead := Killed(t, address, at, tag)
 				if dead {
@@ -119,14 +122,16 @@ func Crash(t *testing.T, reach Reach, place func(*testing.T) string, least int) 
 					Survived(t, reach, address, tag, said)
 				}
 			}
+			forget()
 			if !killed {
+				drop()
 				break
 			}
 		}
 	}
 	t.Logf("%d kills", kills)
 	Tally(t, "kills of a client", kills)
-	if kills < least*rounds/stride {
+	if kills < least*rounds {
 		t.Errorf("only %d kills in %d rounds", kills, rounds)
 	}
 }

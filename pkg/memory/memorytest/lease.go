@@ -46,9 +46,9 @@ func pausedChild(reach Reach, args []string) error {
 
 // StoppedOwner holds a store to M7: an owner that was stopped past the end of its lease and goes on then can do no harm, whether
 // another worker has the lease now, or has ended the commit with it.
-func StoppedOwner(t *testing.T, reach Reach, place func(*testing.T) string) {
+func StoppedOwner(t *testing.T, reach Reach, place Place) {
 	for _, ended := range []bool{false, true} {
-		address := place(t)
+		address, drop := place(t)
 		s, err := storeAt(reach, address)
 		if err != nil {
 			t.Fatal(err)
@@ -107,6 +107,7 @@ func StoppedOwner(t *testing.T, reach Reach, place func(*testing.T) string) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+		drop()
 	}
 }
 

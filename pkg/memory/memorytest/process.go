@@ -17,6 +17,9 @@ import (
 // backend asks of what keeps its rows, with what it is about to do or has just done; nil for none.
 type Reach func(ctx context.Context, address string, step func(at string)) (memory.Backend, error)
 
+// Place gives the address of a store that is not there yet, and what removes it with all it has.
+type Place func(*testing.T) (address string, drop func())
+
 // childVariable makes a test process one of the children below instead.
 const childVariable = "DMPL_STORE_CHILD"
 

@@ -2,8 +2,10 @@ package memorytest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -11,9 +13,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // ErrNoServer says that no server of PostgreSQL is installed.
@@ -21,10 +24,12 @@ var ErrNoServer = errors.New("!! NOT CHECKED: no PostgreSQL server is installed 
 
 // Server is a throw-away PostgreSQL cluster on a free loopback port, as another user where this is root, as whom none starts.
 type Server struct {
-	Port     int
+	port     int
 	programs string
 	dir      string
-	running  *exec.Cmd
+	running  *exec.Cmd // the shell
+	hold     io.Closer // while it is open, the shell leaves the server running
+	pid      int       // of the server
 	log      bytes.Buffer
 }
 
@@ -71,8 +76,11 @@ func NewServerIn(dir string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Port = free.Addr().(*net.TCPAddr).Port
-	return s, errors.Join(free.Close(), s.Start())
+	s.port = free.Addr().(*net.TCPAddr).Port
+	if err := errors.Join(free.Close(), s.Start()); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -96,13 +104,28 @@ func (s *Server) program(name string, args ...string) (*exec.Cmd, error) {
 	return c, errors.Join(err1, err2, os.Chown(s.dir, int(uid), int(gid)))
 }
 
+// keeper starts a server, says its process, and ends it when its own input ends: also where the test is killed.
+const keeper = `"$0" "$@" >&2 & echo $!; cat; kill -INT $! 2>&-; wait $!`
+
 // Start starts the server and waits until it answers.
 func (s *Server) Start() (err error) {
-	if s.running, err = s.program("postgres", "-D", s.data(), "-p", strconv.Itoa(s.Port), "-k", s.dir, "-c", "listen_addresses=127.0.0.1"); err != nil {
+	c, err := s.program("postgres", "-D", s.data(), "-p", strconv.Itoa(s.port), "-k", s.dir, "-c", "listen_addresses=127.0.0.1")
+	if err != nil {
 		return err
 	}
-	s.running.Stdout, s.running.Stderr = &s.log, &s.log
-	if err := s.running.Start(); err != nil {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		return err
+	}
+	c.Args, c.Path = append([]string{"sh", "-c", keeper}, c.Args...), shell
+	c.Stderr = &s.log
+	in, err1 := c.StdinPipe()
+	out, err2 := c.StdoutPipe()
+	if err := errors.Join(err1, err2, c.Start()); err != nil {
+		return err
+	}
+	s.running, s.hold = c, in
+	if _, err := fmt.Fscan(out, &s.pid); err != nil {
 		return err
 	}
 	return s.Wait()
@@ -110,36 +133,51 @@ func (s *Server) Start() (err error) {
 
 // Wait waits until the server answers, which it does not while it recovers from a crash.
 func (s *Server) Wait() error {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
-		if _, err := s.Query("SELECT 1"); err == nil {
-			return nil
-		}
+	err := errors.New("it was not asked")
+	for end := time.Now().Add(30 * time.Second); err != nil && time.Now().Before(end); {
+		_, err = s.Query("SELECT 'ready'")
 	}
-	return fmt.Errorf("the server does not answer\n%s", s.log.String())
+	if err != nil {
+		return fmt.Errorf("the server does not answer: %w\n%s", err, s.log.String())
+	}
+	return nil
 }
 
-// Query asks the server something, and gives the answer as text.
-func (s *Server) Query(statement string) (string, error) {
-	c, err := s.program("psql", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-U", "dmpl", "-d", "postgres", "-XAtqc", statement)
+// Query asks the server for one text.
+func (s *Server) Query(statement string) (answer string, err error) {
+	ending, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
+	db, err := pgx.Connect(ending, s.address())
 	if err != nil {
 		return "", err
 	}
-	out, err := c.Output()
-	return strings.TrimSpace(string(out)), err
+	err = db.QueryRow(ending, statement).Scan(&answer)
+	return answer, errors.Join(err, db.Close(ctx))
+}
+
+// Exec has the server do something.
+func (s *Server) Exec(statement string) error {
+	db, err := pgx.Connect(ctx, s.address())
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, statement)
+	return errors.Join(err, db.Close(ctx))
+}
+
+func (s *Server) address() string {
+	return fmt.Sprintf("postgres://dmpl@127.0.0.1:%d/postgres", s.port)
 }
 
 // Address gives the address of a schema, which it makes where it is not there.
 func (s *Server) Address(schema string) (string, error) {
-	_, err := s.Query("CREATE SCHEMA IF NOT EXISTS " + schema)
-	return fmt.Sprintf("postgres://dmpl@127.0.0.1:%d/postgres?search_path=%s", s.Port, schema), err
+	return s.address() + "?search_path=" + schema, s.Exec("CREATE SCHEMA IF NOT EXISTS " + schema)
 }
 
 // Stop sends a signal to the server and waits for its end: SIGQUIT is what pg_ctl stop -m immediate sends, a crash.
 func (s *Server) Stop(signal syscall.Signal) error {
-	if err := s.running.Process.Signal(signal); err != nil {
-		return err
-	}
-	err := s.running.Wait()
+	err := errors.Join(syscall.Kill(s.pid, signal), s.hold.Close())
+	_ = s.running.Wait() // how a server ends that was told to crash is its own affair
 	s.running = nil
 	return err
 }
@@ -153,3 +191,6 @@ func (s *Server) Close() (err error) {
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
+
+// Drop removes a schema.
+func (s *Server) Drop(schema string) error { return s.Exec("DROP SCHEMA " + schema + " CASCADE") }

@@ -21,7 +21,7 @@ import (
 const sharers = 8
 
 // shareChild plays so many runs; each reads its start snapshot, puts one of a few registers, appends a record of its own, and reads
-// and commits. Now and then it does the run before again, or looks at what is the newest snapshot. It says each step before it takes
+// and commits. Now and then it does an earlier run again, has a run that comes too late, or looks at what is the newest snapshot. It says each step before it takes
 // it and waits for leave, and says what came of it, so that who listens knows the order of steps without any clock.
 func shareChild(reach Reach, args []string) error {
 	s, err := storeAt(reach, args[0])
@@ -32,16 +32,21 @@ func shareChild(reach Reach, args []string) error {
 	if err != nil {
 		return err
 	}
+	last := Step{} // the last commit that was applied
 	c := sharer{Store: s, out: json.NewEncoder(os.Stdout), in: bufio.NewReader(os.Stdin)}
-	last := Step{}
 	for i := range runs {
 		run := fmt.Sprintf("%s-%d", args[1], i)
-		last = c.run(run, "", i)
-		if last.Code == "" && i%4 == 3 {
-			c.run(run, last.Start, i)
+		if step := c.run(run, "", i); step.Code == "" {
+			last = step
 		}
-		if i%2 == 1 {
+		switch {
+		case i%2 == 1:
 			c.step(Step{Do: stepHead}, c.head)
+		case last.Do == "":
+		case i%4 == 0:
+			c.run(last.Run, last.Start, last.Register) // done again
+		default:
+			c.run(run+"-late", last.Start, last.Register) // the register was changed since
 		}
 	}
 	return errors.Join(c.err, s.Close())
@@ -137,8 +142,8 @@ func (c *sharer) run(run, start string, turn int) Step {
 
 // Share lets eight processes do so many runs each on one store. M1, M4: what they did is what one after the other could have done,
 // snapshots are numbered in the order of their commits, and nothing is lost.
-func Share(t *testing.T, reach Reach, place func(*testing.T) string, runs int) {
-	address := place(t)
+func Share(t *testing.T, reach Reach, place Place, runs int) {
+	address, drop := place(t)
 	s, err := storeAt(reach, address)
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +152,7 @@ func Share(t *testing.T, reach Reach, place func(*testing.T) string, runs int) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+		drop()
 	}()
 	if _, err := s.Create(ctx, "share"); err != nil {
 		t.Fatal(err)
@@ -243,7 +249,7 @@ func (r *recorder) hold(t *testing.T, runs int) map[string]string {
 		}
 	}
 	t.Logf("%d steps: %d commits applied, %d aborted for a conflict, %d repeated", len(r.steps), len(applied), aborted, repeated)
-	if len(applied)+aborted != sharers*runs || len(applied) == 0 || aborted == 0 || repeated == 0 {
+	if len(applied)+aborted < sharers*runs || len(applied) == 0 || aborted == 0 || repeated == 0 {
 		t.Errorf("%d runs were played by each process", runs)
 	}
 	return applied

@@ -19,7 +19,14 @@ func reach(ctx context.Context, path string, step func(string)) (memory.Backend,
 }
 
 // fresh gives the path of a store that is not there yet.
-func fresh(t *testing.T) string { return filepath.Join(t.TempDir(), "memory.db") }
+func fresh(t *testing.T) (path string, drop func()) {
+	dir := t.TempDir()
+	return filepath.Join(dir, "memory.db"), func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 func clock() int64 { return time.Now().UnixNano() / 100 }
 
@@ -44,7 +51,7 @@ func commitRun(s *memory.Store, run string, split bool, writes ...memory.Write) 
 
 // M4, M6, M8: a process is killed between every two statements: in a store of its own, and in one that has had all crashes before.
 func TestACrashBetweenAnyTwoStatementsLosesNothing(t *testing.T) {
-	memorytest.Crash(t, reach, fresh, 300)
+	memorytest.Crash(t, reach, fresh, 5, 300)
 }
 
 // M1, M4: eight processes share a store.
