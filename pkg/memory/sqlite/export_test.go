@@ -44,3 +44,15 @@ func (b *Backend) Pragma(ctx context.Context, name string, readers int) (values 
 	}
 	return values, nil
 }
+
+// OpenAsVersion makes a file as an earlier version of the tables had it.
+func OpenAsVersion(ctx context.Context, path string, version int) error {
+	newest := migrations
+	migrations = newest[:version]
+	defer func() { migrations = newest }()
+	b, err := open(ctx, path, true, nil)
+	if err != nil {
+		return err
+	}
+	return b.Close()
+}

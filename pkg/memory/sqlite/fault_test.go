@@ -135,7 +135,7 @@ func TestWhatIsNoStoreIsLeftAlone(t *testing.T) {
 		want   string
 	}{
 		{at("foreign.db"), true, "is the database of another program"},
-		{newer, true, "has tables of version 99, and 1 is the newest that is known"},
+		{newer, true, "has tables of version 99, and 2 is the newest that is known"},
 		{at("text.db"), true, "is no SQLite database"},
 		{at("cut.db"), true, "is a damaged SQLite database"},
 		{at("none.db"), false, "there is no store"},

@@ -20,8 +20,9 @@ import (
 // applicationID marks the files of this package ("dmpl" as four bytes), so that no other program's database is taken for one.
 const applicationID = 0x646d706c
 
-// pragmas hold on every connection. FULL: a commit is on the disk before it is reported, also against a loss of power.
-const pragmas = "_pragma=busy_timeout(30000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_txlock=immediate"
+// pragmas hold on every connection. FULL: a commit is on the disk before it is reported, also against a loss of power. The log
+// shrinks again after a commit that was large.
+const pragmas = "_pragma=busy_timeout(30000)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(2097152)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_txlock=immediate"
 
 // Backend is a store's file.
 type Backend struct {
@@ -30,7 +31,7 @@ type Backend struct {
 	read  *sql.DB
 	step  func(statement string) // before every statement of an update; nil but in crash tests
 
-	statements prepared
+	connections connections
 }
 
 // Problem says why a file cannot be used as a store.
@@ -113,12 +114,13 @@ func connect(path, mode string, most int) (*sql.DB, error) {
 		return nil, &Problem{path, "cannot be opened", err}
 	}
 	db.SetMaxOpenConns(most)
+	db.SetMaxIdleConns(most) // else a connection would go with its statements unclosed
 	return db, nil
 }
 
 // Close ends all connections.
 func (b *Backend) Close() error {
-	errs := []error{b.statements.close()}
+	errs := []error{b.connections.close()}
 	for _, db := range []*sql.DB{b.write, b.read} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -129,34 +131,34 @@ func (b *Backend) Close() error {
 
 // Update runs do in an immediate transaction: SQLite lets one write at a time, of all processes.
 func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
-	if err := b.statements.catchUp(ctx, b.write); err != nil {
-		return b.explain("cannot prepare to write", err)
-	}
-	b.at("begin")
-	begun, err := b.write.BeginTx(ctx, nil)
-	if err != nil {
-		return b.explain("cannot begin to write", err)
-	}
-	tx := &transaction{ctx: ctx, tx: begun, backend: b, writes: true}
-	if err := do(tx); err != nil {
-		return errors.Join(b.explainFault(err), ended(begun.Rollback()))
-	}
-	b.at("commit")
-	if err := begun.Commit(); err != nil {
-		return b.explain("cannot commit", errors.Join(err, ended(begun.Rollback())))
-	}
-	b.at("committed")
-	return nil
+	return b.connections.lend(ctx, b.write, func(c *connection) error {
+		b.at("begin")
+		begun, err := c.begin(ctx, false)
+		if err != nil {
+			return b.explain("cannot begin to write", err)
+		}
+		if err := do(&transaction{ctx, c, b.at}); err != nil {
+			return errors.Join(b.explainFault(err), begun.Rollback())
+		}
+		b.at("commit")
+		if err := begun.Commit(); err != nil { // the driver has rolled back
+			return b.explain("cannot commit", err)
+		}
+		b.at("committed")
+		return nil
+	})
 }
 
 // View runs do in a deferred transaction, which keeps one state of the file in sight.
 func (b *Backend) View(ctx context.Context, do func(memory.Tx) error) error {
-	begun, err := b.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return b.explain("cannot begin to read", err)
-	}
-	err = do(&transaction{ctx: ctx, tx: begun, backend: b})
-	return errors.Join(b.explainFault(err), ended(begun.Rollback()))
+	return b.connections.lend(ctx, b.read, func(c *connection) error {
+		begun, err := c.begin(ctx, true)
+		if err != nil {
+			return b.explain("cannot begin to read", err)
+		}
+		err = do(&transaction{ctx, c, func(string) {}})
+		return errors.Join(b.explainFault(err), begun.Rollback())
+	})
 }
 
 // ended passes over that a transaction is at its end already.
