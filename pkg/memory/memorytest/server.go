@@ -147,7 +147,7 @@ func (s *Server) Wait() error {
 func (s *Server) Query(statement string) (answer string, err error) {
 	ending, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
-	db, err := pgx.Connect(ending, s.address())
+	db, err := pgx.Connect(ending, s.URL())
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +157,7 @@ func (s *Server) Query(statement string) (answer string, err error) {
 
 // Exec has the server do something.
 func (s *Server) Exec(statement string) error {
-	db, err := pgx.Connect(ctx, s.address())
+	db, err := pgx.Connect(ctx, s.URL())
 	if err != nil {
 		return err
 	}
@@ -165,13 +165,14 @@ func (s *Server) Exec(statement string) error {
 	return errors.Join(err, db.Close(ctx))
 }
 
-func (s *Server) address() string {
+// URL gives the address of the database, without a schema.
+func (s *Server) URL() string {
 	return fmt.Sprintf("postgres://dmpl@127.0.0.1:%d/postgres", s.port)
 }
 
 // Address gives the address of a schema, which it makes where it is not there.
 func (s *Server) Address(schema string) (string, error) {
-	return s.address() + "?search_path=" + schema, s.Exec("CREATE SCHEMA IF NOT EXISTS " + schema)
+	return s.URL() + "?search_path=" + schema, s.Exec("CREATE SCHEMA IF NOT EXISTS " + schema)
 }
 
 // Stop sends a signal to the server and waits for its end: SIGQUIT is what pg_ctl stop -m immediate sends, a crash.

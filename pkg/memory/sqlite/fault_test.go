@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/memory/memorytest"
@@ -200,7 +203,7 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"synchronous=2", "journal_mode=wal", "busy_timeout=30000", "trusted_schema=0"} {
+	for _, name := range []string{"synchronous=2", "journal_mode=wal", "busy_timeout=200", "trusted_schema=0"} {
 		pragma, want, _ := strings.Cut(name, "=")
 		values, err := b.Pragma(ctx, pragma, 4)
 		if err != nil || len(values) != 5 {
@@ -327,6 +330,93 @@ func TestWritesThatWereChangedAreNotApplied(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 2 {
+		t.Errorf("%+v, %v", head, err)
+	}
+	if _, err := s.VerifyLedger(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// M4: while another process writes, readers go on, and who waits to write is heard when it gives up.
+func TestWhoWaitsToWriteCanGiveUp(t *testing.T) {
+	path := made(t)
+	a, err1 := sqlite.Open(ctx, path, false)
+	b, err2 := sqlite.Open(ctx, path, false)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	err := a.Update(ctx, func(memory.Tx) error {
+		if err := b.View(ctx, func(tx memory.Tx) error { _, err := tx.About(); return err }); err != nil {
+			t.Errorf("a reader: %v", err)
+		}
+		ending, stop := context.WithTimeout(ctx, 50*time.Millisecond)
+		defer stop()
+		if err := b.Update(ending, func(memory.Tx) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("who waits: %v", err)
+		}
+		return nil
+	})
+	if err != nil || time.Since(begun) > 20*time.Second {
+		t.Errorf("%v after %s", err, time.Since(begun))
+	}
+	if err := errors.Join(a.Close(), b.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// M4: a transaction whose work panics is undone, and the next one goes on.
+func TestAPanicLeavesNoTransaction(t *testing.T) {
+	b, err := sqlite.Open(ctx, made(t), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("there was no panic")
+			}
+		}()
+		_ = b.Update(ctx, func(tx memory.Tx) error {
+			if err := tx.SetAbout([]byte(`{}`)); err != nil {
+				t.Error(err)
+			}
+			panic("at work")
+		})
+	}()
+	err = b.Update(ctx, func(tx memory.Tx) error {
+		if about, err := tx.About(); err != nil || string(about) == "{}" {
+			t.Errorf("%s, %v", about, err)
+		}
+		return nil
+	})
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// M4: one handle serves many goroutines.
+func TestGoroutinesShareAHandle(t *testing.T) {
+	s, err := openStore(made(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for j := range 5 {
+				run := fmt.Sprint("g", i, "-", j)
+				if _, err := commitRun(s, run, j%2 == 0, note(run, memory.Append)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 2+8*5 {
 		t.Errorf("%+v, %v", head, err)
 	}
 	if _, err := s.VerifyLedger(ctx); err != nil {

@@ -4,14 +4,16 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
-	driver "modernc.org/sqlite"
+	"modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/dmpl/dmpl/pkg/memory"
@@ -20,9 +22,13 @@ import (
 // applicationID marks the files of this package ("dmpl" as four bytes), so that no other program's database is taken for one.
 const applicationID = 0x646d706c
 
+// patience is how long another process that writes is waited for. SQLite itself waits for short times, between which a caller who
+// has given up is heard.
+const patience = 30 * time.Second
+
 // pragmas hold on every connection. FULL: a commit is on the disk before it is reported, also against a loss of power. The log
 // shrinks again after a commit that was large.
-const pragmas = "_pragma=busy_timeout(30000)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(2097152)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_txlock=immediate"
+const pragmas = "_pragma=busy_timeout(200)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(2097152)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_txlock=immediate"
 
 // Backend is a store's file.
 type Backend struct {
@@ -70,7 +76,7 @@ func open(ctx context.Context, path string, create bool, step func(string)) (*Ba
 	if b.read, err = connect(path, "rw", 4); err != nil {
 		return nil, err
 	}
-	if err := b.migrate(ctx, create); err != nil {
+	if err := patient(ctx, func() error { return b.migrate(ctx, create) }); err != nil {
 		return nil, errors.Join(b.explain("cannot open the store", err), b.Close())
 	}
 	return b, nil
@@ -131,16 +137,27 @@ func (b *Backend) Close() error {
 
 // Update runs do in an immediate transaction: SQLite lets one write at a time, of all processes.
 func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
-	return b.connections.lend(ctx, b.write, func(c *connection) error {
+	return b.connections.lend(ctx, b.write, func(c *connection) (err error) {
 		b.at("begin")
-		begun, err := c.begin(ctx, false)
+		var begun driver.Tx
+		err = patient(ctx, func() (err error) {
+			begun, err = c.begin(ctx, false)
+			return err
+		})
 		if err != nil {
 			return b.explain("cannot begin to write", err)
 		}
+		open := true
+		defer func() { // also where do panics
+			if open {
+				err = errors.Join(err, begun.Rollback())
+			}
+		}()
 		if err := do(&transaction{ctx, c, b.at}); err != nil {
-			return errors.Join(b.explainFault(err), begun.Rollback())
+			return b.explainFault(err)
 		}
 		b.at("commit")
+		open = false
 		if err := begun.Commit(); err != nil { // the driver has rolled back
 			return b.explain("cannot commit", err)
 		}
@@ -151,14 +168,28 @@ func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
 
 // View runs do in a deferred transaction, which keeps one state of the file in sight.
 func (b *Backend) View(ctx context.Context, do func(memory.Tx) error) error {
-	return b.connections.lend(ctx, b.read, func(c *connection) error {
+	return b.connections.lend(ctx, b.read, func(c *connection) (err error) {
 		begun, err := c.begin(ctx, true)
 		if err != nil {
 			return b.explain("cannot begin to read", err)
 		}
-		err = do(&transaction{ctx, c, func(string) {}})
-		return errors.Join(b.explainFault(err), begun.Rollback())
+		defer func() { err = errors.Join(err, begun.Rollback()) }()
+		return b.explainFault(do(&transaction{ctx, c, func(string) {}}))
 	})
+}
+
+// patient tries again while another process has the file, until patience or the caller's is at its end.
+func patient(ctx context.Context, try func() error) error {
+	for end := time.Now().Add(patience); ; {
+		err := try()
+		var fault *sqlite.Error
+		if !errors.As(err, &fault) || fault.Code()&0xff != codes.SQLITE_BUSY || time.Now().After(end) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 }
 
 // ended passes over that a transaction is at its end already.
@@ -178,7 +209,7 @@ func (b *Backend) at(statement string) {
 
 // explainFault names the file in errors of the database, and leaves the store's own as they are.
 func (b *Backend) explainFault(err error) error {
-	var fault *driver.Error
+	var fault *sqlite.Error
 	if errors.As(err, &fault) {
 		return b.explain("the database failed", err)
 	}
@@ -198,10 +229,10 @@ var faults = map[int]string{
 
 func (b *Backend) explain(detail string, err error) error {
 	var known *Problem
-	if errors.As(err, &known) {
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	var fault *driver.Error
+	var fault *sqlite.Error
 	if errors.As(err, &fault) {
 		if said, ok := faults[fault.Code()&0xff]; ok {
 			detail = said
