@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,7 +31,33 @@ type Server struct {
 	running  *exec.Cmd // the shell
 	hold     io.Closer // while it is open, the shell leaves the server running
 	pid      int       // of the server
-	log      bytes.Buffer
+	log      serverLog
+}
+
+// serverLog is what a server has said. Ready gets something each time that it says that it is.
+type serverLog struct {
+	mu    sync.Mutex
+	said  bytes.Buffer
+	ready chan struct{}
+}
+
+// Write keeps what the server says, which is whole lines.
+func (l *serverLog) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if bytes.Contains(text, []byte("ready to accept connections")) {
+		select {
+		case l.ready <- struct{}{}:
+		default:
+		}
+	}
+	return l.said.Write(text)
+}
+
+func (l *serverLog) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.said.String()
 }
 
 // serverPrograms gives the folder of the newest server's programs, empty where none is installed.
@@ -61,7 +88,7 @@ func NewServer() (*Server, error) {
 
 // NewServerIn makes a cluster in a folder, which goes with it.
 func NewServerIn(dir string) (*Server, error) {
-	s := &Server{programs: serverPrograms(), dir: dir}
+	s := &Server{programs: serverPrograms(), dir: dir, log: serverLog{ready: make(chan struct{}, 1)}}
 	if s.programs == "" {
 		return nil, ErrNoServer
 	}
@@ -131,16 +158,16 @@ func (s *Server) Start() (err error) {
 	return s.Wait()
 }
 
-// Wait waits until the server answers, which it does not while it recovers from a crash.
+// Wait waits until the server says that it is ready, as it does after each start and after each recovery from a crash.
 func (s *Server) Wait() error {
-	err := errors.New("it was not asked")
-	for end := time.Now().Add(30 * time.Second); err != nil && time.Now().Before(end); {
-		_, err = s.Query("SELECT 'ready'")
+	ending, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	select {
+	case <-s.log.ready:
+		return nil
+	case <-ending.Done():
+		return fmt.Errorf("the server is not ready\n%s", s.log.text())
 	}
-	if err != nil {
-		return fmt.Errorf("the server does not answer: %w\n%s", err, s.log.String())
-	}
-	return nil
 }
 
 // Query asks the server for one text.
@@ -187,7 +214,7 @@ func (s *Server) Stop(signal syscall.Signal) error {
 func (s *Server) Close() (err error) {
 	if s.running != nil {
 		if err = s.Stop(syscall.SIGINT); err != nil {
-			err = fmt.Errorf("%w\n%s", err, s.log.String())
+			err = fmt.Errorf("%w\n%s", err, s.log.text())
 		}
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))

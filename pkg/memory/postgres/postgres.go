@@ -4,6 +4,7 @@ package postgres
 import (
 	"context"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +25,11 @@ var parameters = map[string]string{
 }
 
 // Backend is a store's tables, in the schema that connections see first.
-type Backend struct{ pool *pgxpool.Pool }
+type Backend struct {
+	pool   *pgxpool.Pool
+	moved  atomic.Bool // the tables do not say where they stand
+	copied *Problem    // why nothing may be written, nil where it may
+}
 
 // Open opens the store of a database. Its tables must be there, unless they are to be created.
 func Open(ctx context.Context, url string, create bool) (*Backend, error) {
@@ -47,8 +52,12 @@ func open(ctx context.Context, url string, create bool, dial func(ctx context.Co
 	if err != nil {
 		return nil, explain("cannot connect", err)
 	}
-	b := &Backend{pool}
-	if err := b.migrate(ctx, create); err != nil {
+	b := &Backend{pool: pool}
+	err = b.migrate(ctx, create)
+	if err == nil {
+		err = b.settle(ctx)
+	}
+	if err != nil {
 		pool.Close()
 		return nil, err
 	}
@@ -67,7 +76,19 @@ const lock = "SELECT pg_advisory_xact_lock(hashtext('dmpl memory store'), hashte
 
 // Update runs do in a transaction that has the store's lock. Each statement sees all that was committed before the lock was had.
 func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
-	return b.locked(ctx, func(tx pgx.Tx) error { return do(&transaction{ctx, tx}) })
+	if b.copied != nil {
+		return b.copied
+	}
+	err := b.locked(ctx, func(tx pgx.Tx) error {
+		if err := do(&transaction{ctx, tx}); err != nil {
+			return err
+		}
+		return b.writeHome(ctx, tx)
+	})
+	if err == nil {
+		b.moved.Store(false)
+	}
+	return err
 }
 
 func (b *Backend) locked(ctx context.Context, do func(pgx.Tx) error) error {
@@ -92,11 +113,18 @@ func (b *Backend) run(ctx context.Context, options pgx.TxOptions, do func(pgx.Tx
 	if err != nil {
 		return explain("the database is out of reach", err)
 	}
+	open := true
+	defer func() { // also where do panics; where the connection is gone, so is the transaction
+		if open {
+			ending, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			defer stop()
+			_ = tx.Rollback(ending)
+		}
+	}()
 	if err := do(tx); err != nil {
-		// Where the connection is gone, so is the transaction.
-		_ = tx.Rollback(context.WithoutCancel(ctx))
 		return err
 	}
+	open = false
 	if err := tx.Commit(ctx); err != nil {
 		return explainCommit(err)
 	}

@@ -77,7 +77,8 @@ func fresh(t *testing.T) (address string, drop func()) {
 
 // place is a schema of its own.
 func place(t *testing.T) memorytest.Open {
-	address, _ := fresh(t)
+	address, drop := fresh(t)
+	t.Cleanup(drop)
 	return func() memory.Backend {
 		b, err := postgres.Open(ctx, address, true)
 		if err != nil {
@@ -136,10 +137,65 @@ func TestADatabaseWithoutAStoreIsRefused(t *testing.T) {
 	if _, err := db.Exec(ctx, "INSERT INTO dmpl_version VALUES (99)"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := postgres.Open(ctx, address, true); err == nil || !strings.Contains(err.Error(), "the tables are of version 99, and 1 is the newest that is known") {
+	if _, err := postgres.Open(ctx, address, true); err == nil || !strings.Contains(err.Error(), "the tables are of version 99, and 2 is the newest that is known") {
 		t.Errorf("%v", err)
 	}
 	if err := db.Close(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// M1, M7: of two schemas with one store's id the copy is read and not written. A schema that was renamed is no copy.
+func TestACopyIsNotWritten(t *testing.T) {
+	address, _ := fresh(t)
+	commitIn(t, address, "a")
+	schema := strings.TrimPrefix(address[strings.Index(address, "="):], "=")
+	to, err := need(t).Address(schema + "_copy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := postgres.Open(ctx, to, true) // the tables, which the rows of the original are copied into
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"about", "snapshot", "record", "run", "buffered_write", "ledger", "home"} {
+		if err := need(t).Exec(fmt.Sprintf("INSERT INTO %s_copy.dmpl_%s SELECT * FROM %s.dmpl_%s", schema, table, schema, table)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := storeAt(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 1 {
+		t.Errorf("a copy is read: %+v, %v", head, err)
+	}
+	_, err = s.Open(ctx, "run", "")
+	var problem *postgres.Problem
+	if !errors.As(err, &problem) || !strings.Contains(err.Error(), fmt.Sprintf("this is a copy of the store in the schema %q", schema)) {
+		t.Errorf("a copy is written: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := need(t).Exec("ALTER SCHEMA " + schema + " RENAME TO " + schema + "_renamed"); err != nil {
+		t.Fatal(err)
+	}
+	commitIn(t, strings.Replace(address, schema, schema+"_renamed", 1), "renamed")
+}
+
+// commitIn makes a store where there is none, and commits a run.
+func commitIn(t *testing.T, address, run string) {
+	t.Helper()
+	s, err := storeAt(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(ctx, "store"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = memorytest.CommitRun(s, run, "", false)
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Errorf("%s: %v", run, err)
 	}
 }

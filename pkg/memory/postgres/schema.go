@@ -30,6 +30,8 @@ CREATE TABLE dmpl_ledger (number bigint PRIMARY KEY, digest text NOT NULL, docum
 CREATE FUNCTION dmpl_ledger_only_grows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the ledger only grows'; END $$;
 CREATE TRIGGER dmpl_ledger_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON dmpl_ledger
 	FOR EACH STATEMENT EXECUTE FUNCTION dmpl_ledger_only_grows();`,
+
+	"CREATE TABLE dmpl_home (one integer PRIMARY KEY CHECK (one = 1), database text NOT NULL, schema text NOT NULL)",
 }
 
 // migrate brings the tables to the newest version, where they are there or may be made. Where nothing is to be done, nobody is waited for.

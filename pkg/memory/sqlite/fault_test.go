@@ -138,7 +138,7 @@ func TestWhatIsNoStoreIsLeftAlone(t *testing.T) {
 		want   string
 	}{
 		{at("foreign.db"), true, "is the database of another program"},
-		{newer, true, "has tables of version 99, and 2 is the newest that is known"},
+		{newer, true, "has tables of version 99, and 3 is the newest that is known"},
 		{at("text.db"), true, "is no SQLite database"},
 		{at("cut.db"), true, "is a damaged SQLite database"},
 		{at("none.db"), false, "there is no store"},
@@ -228,7 +228,7 @@ func TestATornLogGivesWholeCommits(t *testing.T) {
 	}
 	data, err1 := os.ReadFile(path)
 	log, err2 := os.ReadFile(path + "-wal")
-	if err := errors.Join(err1, err2); err != nil || len(log) < 10_000 {
+	if err := errors.Join(err1, err2, os.Remove(path)); err != nil || len(log) < 10_000 {
 		t.Fatalf("a log of %d bytes, %v", len(log), err)
 	}
 	seen := map[int]bool{}
@@ -424,5 +424,78 @@ func TestGoroutinesShareAHandle(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// copied gives a copy of a store's file in a folder of its own.
+func copied(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "copy.db")
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// M1, M7: of two files with one store's id the copy is read and not written, since a lease on one fences nobody from the other. A
+// file that was moved is no copy, nor is one under another name.
+func TestACopyIsNotWritten(t *testing.T) {
+	path := made(t)
+	to := copied(t, path)
+	s, err := openStore(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 2 {
+		t.Errorf("a copy is read: %+v, %v", head, err)
+	}
+	if _, err := s.VerifyLedger(ctx); err != nil {
+		t.Errorf("a copy is verified: %v", err)
+	}
+	_, err = s.Open(ctx, "run", "")
+	var problem *sqlite.Problem
+	if !errors.As(err, &problem) || !strings.Contains(err.Error(), to+": is a copy of the store at "+path) {
+		t.Errorf("a copy is written: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Link(path, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{link, path} { // the first is written down as the place, and is none of its own
+		commitIn(t, name, "at "+filepath.Base(name))
+	}
+	if err := errors.Join(os.Remove(path), os.Remove(link)); err != nil {
+		t.Fatal(err)
+	}
+	commitIn(t, to, "moved")
+	again := copied(t, to)
+	s, err = openStore(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(ctx, "run", ""); err == nil || !strings.Contains(err.Error(), "is a copy of the store at "+to) {
+		t.Errorf("a copy of what was moved: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func commitIn(t *testing.T, path, run string) {
+	t.Helper()
+	s, err := openStore(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = commitRun(s, run, false, note(run, memory.Append))
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Errorf("%s: %v", run, err)
 	}
 }

@@ -82,6 +82,8 @@ INSERT INTO known SELECT id, state, document FROM run ORDER BY id;
 DROP TABLE run;
 ALTER TABLE known RENAME TO run;
 CREATE INDEX run_unfinished ON run (state, id) WHERE state IN ('buffer_open', 'commit_pending');`,
+
+	"CREATE TABLE home (one INTEGER PRIMARY KEY CHECK (one = 1), place TEXT NOT NULL) STRICT;",
 }
 
 // pageSize is that of a new file. A commit changes a few rows in each of a few tables, and writes every page whole that it

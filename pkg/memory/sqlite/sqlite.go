@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -38,6 +39,8 @@ type Backend struct {
 	step  func(statement string) // before every statement of an update; nil but in crash tests
 
 	connections connections
+	moved       atomic.Pointer[string] // where the file stands, nil where the file says so
+	copied      *Problem               // why nothing may be written, nil where it may
 }
 
 // Problem says why a file cannot be used as a store.
@@ -76,7 +79,13 @@ func open(ctx context.Context, path string, create bool, step func(string)) (*Ba
 	if b.read, err = connect(path, "rw", 4); err != nil {
 		return nil, err
 	}
-	if err := patient(ctx, func() error { return b.migrate(ctx, create) }); err != nil {
+	prepare := func() error {
+		if err := b.migrate(ctx, create); err != nil {
+			return err
+		}
+		return b.settle(ctx)
+	}
+	if err := patient(ctx, prepare); err != nil {
 		return nil, errors.Join(b.explain("cannot open the store", err), b.Close())
 	}
 	return b, nil
@@ -137,6 +146,9 @@ func (b *Backend) Close() error {
 
 // Update runs do in an immediate transaction: SQLite lets one write at a time, of all processes.
 func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
+	if b.copied != nil {
+		return b.copied
+	}
 	return b.connections.lend(ctx, b.write, func(c *connection) (err error) {
 		b.at("begin")
 		var begun driver.Tx
@@ -153,7 +165,11 @@ func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
 				err = errors.Join(err, begun.Rollback())
 			}
 		}()
-		if err := do(&transaction{ctx, c, b.at}); err != nil {
+		tx := &transaction{ctx, c, b.at}
+		if err := do(tx); err != nil {
+			return b.explainFault(err)
+		}
+		if err := b.writeHome(tx); err != nil {
 			return b.explainFault(err)
 		}
 		b.at("commit")
@@ -161,6 +177,7 @@ func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
 		if err := begun.Commit(); err != nil { // the driver has rolled back
 			return b.explain("cannot commit", err)
 		}
+		b.moved.Store(nil)
 		b.at("committed")
 		return nil
 	})
