@@ -70,7 +70,7 @@ func keptSnapshots(tx Tx, oldest, since, days int64) ([]Kept, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("the store is damaged: it has no snapshot from %s on", SnapshotID(oldest))
+		return nil, &Unreadable{"the store is damaged: it has no snapshot from " + SnapshotID(oldest) + " on"}
 	}
 	all[len(all)-1].Why = "is the newest"
 	for _, state := range []BufferState{BufferOpen, CommitPending} {

@@ -222,3 +222,16 @@ func (s *Server) Close() (err error) {
 
 // Drop removes a schema.
 func (s *Server) Drop(schema string) error { return s.Exec("DROP SCHEMA " + schema + " CASCADE") }
+
+// Lock makes a role that needs a password, and may do nothing.
+func (s *Server) Lock(role, password string) error {
+	rules := filepath.Join(s.data(), "pg_hba.conf")
+	text, err := os.ReadFile(rules)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(rules, append(fmt.Appendf(nil, "host all %s 127.0.0.1/32 scram-sha-256\n", role), text...), 0o600); err != nil {
+		return err
+	}
+	return errors.Join(s.Exec(fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'", role, password)), s.Exec("SELECT pg_reload_conf()"))
+}

@@ -2,6 +2,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -242,6 +243,8 @@ var faults = map[int]string{
 	codes.SQLITE_CANTOPEN: "cannot be opened",
 	codes.SQLITE_BUSY:     "another process has been writing for too long",
 	codes.SQLITE_IOERR:    "the disk failed",
+
+	codes.SQLITE_IOERR_SHMSIZE: "the disk is full", // no room for the index of the log
 }
 
 func (b *Backend) explain(detail string, err error) error {
@@ -251,9 +254,7 @@ func (b *Backend) explain(detail string, err error) error {
 	}
 	var fault *sqlite.Error
 	if errors.As(err, &fault) {
-		if said, ok := faults[fault.Code()&0xff]; ok {
-			detail = said
-		}
+		detail = cmp.Or(faults[fault.Code()], faults[fault.Code()&0xff], detail)
 	}
 	return &Problem{b.path, detail, err}
 }
