@@ -18,7 +18,15 @@ type Disk struct {
 // NewDisk mounts a disk of so many bytes in memory. Where that is not allowed the test is skipped, loudly.
 func NewDisk(t *testing.T, size string) *Disk {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "dmpl-disk") // not t.TempDir, which no other user may look into
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(dir); err != nil {
+			t.Error(err)
+		}
+	})
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "dmpl-test", dir).CombinedOutput(); err != nil {
 		t.Skipf("!! NOT CHECKED: no small disk can be mounted here, which needs root on Linux: %v %s", err, out)
 	}

@@ -86,11 +86,14 @@ func NewServer() (*Server, error) {
 	return s, nil
 }
 
-// NewServerIn makes a cluster in a folder, which goes with it.
+// NewServerIn makes a cluster in a folder of its own, which goes with it.
 func NewServerIn(dir string) (*Server, error) {
 	s := &Server{programs: serverPrograms(), dir: dir, log: serverLog{ready: make(chan struct{}, 1)}}
 	if s.programs == "" {
 		return nil, ErrNoServer
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
 	}
 	made, err := s.program("initdb", "-D", s.data(), "-U", "dmpl", "--auth=trust", "-E", "UTF8", "--no-locale", "-N", "--wal-segsize=1")
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -209,4 +210,85 @@ func TestWhoWaitsForTooLongIsToldSo(t *testing.T) {
 	if err := errors.Join(b.Close(), holder.Close(), s.Close()); err != nil {
 		t.Error(err)
 	}
+}
+
+// M4: a server whose disk is full: the error says so, and the old state is there and goes on when there is room.
+func TestAServerWhoseDiskIsFullKeepsTheOldState(t *testing.T) {
+	disk := memorytest.NewDisk(t, "96m")
+	server, err := memorytest.NewServerIn(filepath.Join(disk.Dir, "cluster"))
+	if errors.Is(err, memorytest.ErrNoServer) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	address, err := server.Address("crowded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commitIn(t, address, "before")
+	s, err := storeAt(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := memory.Write{Op: memory.Append, Record: memory.Record{Type: "note", Content: fmt.Appendf(nil, `{"text":%q}`, noise(4<<20))}}
+	large.Record.Source = memory.ValidatedOutput
+	sum, err := memory.PayloadFingerprint([]memory.Write{large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []func() error{
+		func() error { _, err := s.Open(ctx, "run", ""); return err },
+		func() error { _, err := s.Write(ctx, "run", large); return err },
+		func() error { _, err := s.Commit(ctx, "run", "large", sum.Hex()); return err },
+	}
+	if err := steps[0](); err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range steps[1:] {
+		disk.Fill(1 << 20)
+		var problem *postgres.Problem
+		if err := step(); !errors.As(err, &problem) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("step %d: %v", i, err)
+		} else {
+			t.Log(err)
+		}
+		disk.Free()
+		for end := time.Now().Add(30 * time.Second); ; { // the server may have to recover first
+			head, err := s.Snapshot(ctx, "")
+			if err == nil && head.Number != 1 {
+				t.Errorf("step %d: %+v", i, head)
+			}
+			if err == nil || time.Now().After(end) {
+				break
+			}
+		}
+		if _, err := s.VerifyLedger(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := step(); err != nil {
+			t.Errorf("step %d with room: %v", i, err)
+		}
+	}
+	if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 2 {
+		t.Errorf("%+v, %v", head, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// noise is text that does not shrink.
+func noise(length int) string {
+	text, x := make([]byte, length), uint64(1)
+	for i := range text {
+		x = x*6364136223846793005 + 1442695040888963407
+		text[i] = 'a' + byte(x>>33)%26
+	}
+	return string(text)
 }
