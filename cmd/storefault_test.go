@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/memory/memorytest"
@@ -284,6 +285,20 @@ func TestAServerThatFailsIsOneClearLine(t *testing.T) {
 // breaking gives the address of a store whose connections break at the first commit of a transaction that has written something.
 func breaking(t *testing.T, address string, sent bool) string {
 	t.Helper()
+	var wrote atomic.Bool
+	return relayed(t, address, func(message []byte) (send, end bool) {
+		if bytes.Contains(message, []byte("INSERT INTO dmpl_ledger")) {
+			wrote.Store(true)
+		}
+		end = wrote.Load() && bytes.Contains(message, []byte("Q\x00\x00\x00\x0bcommit\x00"))
+		return !end || sent, end
+	})
+}
+
+// relayed gives an address of the same store by way of a relay, which asks of each message of a client whether it is to be sent on,
+// and whether the client is to be left alone after it.
+func relayed(t *testing.T, address string, judge func(message []byte) (send, end bool)) string {
+	t.Helper()
 	host := address[strings.Index(address, "@")+1 : strings.Index(address, "/postgres?")]
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -296,7 +311,7 @@ func breaking(t *testing.T, address string, sent bool) string {
 			if err != nil {
 				return
 			}
-			all.Go(func() { relay(t, client, host, sent) })
+			all.Go(func() { relay(t, client, host, judge) })
 		}
 	})
 	t.Cleanup(func() {
@@ -308,8 +323,8 @@ func breaking(t *testing.T, address string, sent bool) string {
 	return strings.Replace(address, host, door.Addr().String(), 1)
 }
 
-// relay carries what a client and the server say, until the client commits what it has written.
-func relay(t *testing.T, client net.Conn, host string, sent bool) {
+// relay carries what a client and the server say.
+func relay(t *testing.T, client net.Conn, host string, judge func(message []byte) (send, end bool)) {
 	server, err := net.Dial("tcp", host)
 	if err != nil {
 		t.Error(err)
@@ -321,18 +336,16 @@ func relay(t *testing.T, client net.Conn, host string, sent bool) {
 		_, _ = io.Copy(client, server) // until either is gone
 		_ = client.Close()
 	}()
-	wrote := false
 	for buffer := make([]byte, 1<<16); ; {
 		n, err := client.Read(buffer)
-		wrote = wrote || bytes.Contains(buffer[:n], []byte("INSERT INTO dmpl_ledger"))
-		last := wrote && bytes.Contains(buffer[:n], []byte("Q\x00\x00\x00\x0bcommit\x00"))
-		if last {
+		send, end := judge(buffer[:n])
+		if end {
 			_ = client.Close()
 		}
-		if n > 0 && (!last || sent) {
+		if n > 0 && send {
 			_, _ = server.Write(buffer[:n])
 		}
-		if err != nil || last {
+		if err != nil || end {
 			break
 		}
 	}
