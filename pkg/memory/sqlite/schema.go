@@ -100,10 +100,17 @@ func (b *Backend) migrate(ctx context.Context, create bool) error {
 		return &Problem{Path: b.path, Detail: "there is no store in this file"}
 	}
 	if version == 0 {
-		// WAL is a property of the file: readers go on while one writes, and a commit is one fsync.
-		if _, err := b.write.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=WAL", pageSize)); err != nil {
+		if _, err := b.write.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size=%d", pageSize)); err != nil {
 			return err
 		}
+	}
+	// WAL is a property of the file: readers go on while one writes, and a commit is one fsync.
+	var journal string
+	if err := b.write.QueryRowContext(ctx, "PRAGMA journal_mode=WAL").Scan(&journal); err != nil {
+		return err
+	}
+	if journal != "wal" {
+		return &Problem{Path: b.path, Detail: "is on a disk that allows no write-ahead log: the journal is " + journal}
 	}
 	for ; version < len(migrations); version++ {
 		if err := b.migrateTo(ctx, version+1); err != nil {

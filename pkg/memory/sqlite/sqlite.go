@@ -40,6 +40,7 @@ type Backend struct {
 	step  func(statement string) // before every statement of an update; nil but in crash tests
 
 	connections connections
+	file        os.FileInfo            // that was opened
 	moved       atomic.Pointer[string] // where the file stands, nil where the file says so
 	copied      *Problem               // why nothing may be written, nil where it may
 }
@@ -88,6 +89,9 @@ func open(ctx context.Context, path string, create bool, step func(string)) (*Ba
 	}
 	if err := patient(ctx, prepare); err != nil {
 		return nil, errors.Join(b.explain("cannot open the store", err), b.Close())
+	}
+	if b.file, err = os.Stat(path); err != nil {
+		return nil, errors.Join(&Problem{path, "cannot be looked at", err}, b.Close())
 	}
 	return b, nil
 }
@@ -150,6 +154,9 @@ func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
 	if b.copied != nil {
 		return b.copied
 	}
+	if err := b.present(); err != nil {
+		return err
+	}
 	return b.connections.lend(ctx, b.write, func(c *connection) (err error) {
 		b.at("begin")
 		var begun driver.Tx
@@ -186,6 +193,9 @@ func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
 
 // View runs do in a deferred transaction, which keeps one state of the file in sight.
 func (b *Backend) View(ctx context.Context, do func(memory.Tx) error) error {
+	if err := b.present(); err != nil {
+		return err
+	}
 	return b.connections.lend(ctx, b.read, func(c *connection) (err error) {
 		begun, err := c.begin(ctx, true)
 		if err != nil {
@@ -194,6 +204,19 @@ func (b *Backend) View(ctx context.Context, do func(memory.Tx) error) error {
 		defer func() { err = errors.Join(err, begun.Rollback()) }()
 		return b.explainFault(do(&transaction{ctx, c, func(string) {}}))
 	})
+}
+
+// present says that the file at the path is still the one that was opened: what is written to one that was removed or replaced
+// meanwhile is lost.
+func (b *Backend) present() error {
+	now, err := os.Stat(b.path)
+	switch {
+	case err != nil:
+		return &Problem{b.path, "is gone since it was opened", err}
+	case !os.SameFile(now, b.file):
+		return &Problem{Path: b.path, Detail: "was replaced by another file since it was opened"}
+	}
+	return nil
 }
 
 // patient tries again while another process has the file, until patience or the caller's is at its end.
