@@ -10,7 +10,7 @@ import (
 
 // sessionPages are the pages whose console blocks are one session each, from the top of the page to its end, in a folder beside
 // the fixtures of this repository.
-var sessionPages = []string{"policies.md", "runbook.md"}
+var sessionPages = []string{"policies.md", "runbook.md", "scale.md"}
 
 var pageCommand = regexp.MustCompile(`^\$ dmpl (.*?)(?: > (\S+))?$`)
 
