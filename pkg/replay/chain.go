@@ -18,11 +18,11 @@ type Chains struct {
 	links []link
 }
 
-// link is a run of a chain.
+// link is a run of a chain, without what would keep the run in memory.
 type link struct {
 	folder   string
 	index    int
-	snapshot trace.Document
+	snapshot string // path
 	start    canon.Sum
 	end      canon.Sum
 	applied  bool
@@ -35,14 +35,20 @@ func (c *Chains) Add(t *trace.Trace, p *Replayed) {
 	}
 	chain, _ := t.Recording.Manifest.Value.Get("chain")
 	index, ok := trace.Document{Value: chain}.Int("index")
-	start, err := execute.StartDigest(t.Recording)
-	if !ok || err != nil {
+	if !ok {
 		return
 	}
-	l := link{folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), index: index, snapshot: t.Recording.Snapshot, start: start}
+	start, err := execute.StartDigest(t.Recording)
+	if err != nil {
+		return
+	}
+	l := link{folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), index: index, snapshot: t.Recording.Snapshot.Path, start: start}
 	l.end, l.applied = p.committed()
 	c.links = append(c.links, l)
 }
+
+// Join takes the runs of another watch into account.
+func (c *Chains) Join(other *Chains) { c.links = append(c.links, other.links...) }
 
 // Findings says where a run does not start at the state that the one before commits.
 func (c *Chains) Findings() []finding.Finding {
@@ -56,7 +62,7 @@ func (c *Chains) Findings() []finding.Finding {
 			continue
 		}
 		f := finding.New(finding.ReplayChainBroken)
-		f.Artifact, f.Expected, f.Actual = l.snapshot.Path, quoted(l.start.Hex()), quoted(c.links[i-1].end.Hex())
+		f.Artifact, f.Expected, f.Actual = l.snapshot, quoted(l.start.Hex()), quoted(c.links[i-1].end.Hex())
 		f.Detail = fmt.Sprintf("run %d of the chain does not start at the state that run %d commits", l.index, c.links[i-1].index)
 		f.Hint = finding.Lookup(finding.ReplayChainBroken).Action
 		fs = append(fs, f)
