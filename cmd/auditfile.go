@@ -1,7 +1,6 @@
 package cmd
 
 import (
-
 	"github.com/dmpl/dmpl/pkg/audit"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
