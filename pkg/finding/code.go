@@ -37,8 +37,8 @@ type Entry struct {
 // entries and byCode are made when a code is first asked for: most commands start without.
 var entries = sync.OnceValue(func() []Entry {
 	return slices.Concat(
-		evidenceEntries, streamEntries, runEntries, storeEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
-		replayEntries, auditReplayEntries,
+		evidenceEntries, streamEntries, runEntries, storeEntries, ledgerEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
+		replayEntries, replayStoreEntries, auditReplayEntries,
 	)
 })
 

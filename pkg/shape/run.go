@@ -24,9 +24,9 @@ type format struct {
 	also func(r *reader, document canon.Value)
 }
 
-// documents holds the format of each document of a native run, by the name that schemas/ has it under. The trace itself and
-// tool profiles have models of their own; a policy set is held to its schema by its reader. Like every table here it is made when
-// it is asked for: most commands start without any.
+// documents holds the format of each document of a native run, and of an exported ledger, by the name that schemas/ has it under. The trace itself and
+// tool profiles have models of their own; a policy set is held to its schema by its reader. Like every table
+// here they are made when one is asked for: most commands start without any.
 var documents = sync.OnceValue(func() map[string]format {
 	return map[string]format{
 		"dmpl.run.v1":        {manifestSpec(), closed},
@@ -39,6 +39,7 @@ var documents = sync.OnceValue(func() map[string]format {
 		"run.candidates.v1":  {candidatesSpec(), nil},
 		"run.prompt.v1":      {promptSpec(), nil},
 		"memory.commit.v1":   {commitSpec(), reasoned},
+		"memory.ledger.v1":   {ledgerSpec(), rowed},
 	}
 })
 
@@ -47,7 +48,7 @@ var documents = sync.OnceValue(func() map[string]format {
 func Document(schema, path, at string, data []byte) (trace.Document, []finding.Finding, error) {
 	known, ok := documents()[schema]
 	if !ok {
-		return trace.Document{}, nil, fmt.Errorf("no document of a run has the schema %q", schema)
+		return trace.Document{}, nil, fmt.Errorf("no document that is known has the schema %q", schema)
 	}
 	r := newReader(path, data)
 	if at != "" {

@@ -28,6 +28,8 @@ func manifestSpec() spec {
 		}),
 		nested("lane", required, spec{filled("name", required), flag("deterministic", required)}),
 		amount("created_ticks", required),
+		flag("non_deterministic", optional),
+		filled("store_id", optional),
 		nested("chain", optional, spec{
 			amount("index", required),
 			filled("previous_run_id", optional),
@@ -185,6 +187,7 @@ func commitSpec() spec {
 		one("reason_code", nullable, canon.String, oneOf[none]("policy_rejected", "validation_failed", "storage_apply_failed", "payload_mismatch")),
 		list("writes", required, spec{word("op", required, "append", "put", "delete"), nested("record", required, recordSpec(optional))}),
 		digest("state_digest_after", required),
+		filled("resulting_snapshot_id", optional),
 	}
 }
 
