@@ -18,6 +18,7 @@ require (
 	golang.org/x/text v0.43.0
 	golang.org/x/tools v0.52.0
 	modernc.org/sqlite v1.60.0
+	zombiezen.com/go/sqlite v1.4.2
 )
 
 require (

@@ -31,7 +31,7 @@ func visible(s string) string { return report.Visible(s) }
 func (a *App) runInputs(o *runOptions) (*inputs, error) {
 	in := &inputs{recording: &trace.Recording{}}
 	one := func(name, otherwise string) (record.Text, error) {
-		path, err := o.path(name, otherwise == "")
+		path, err := o.path(name, otherwise == "" && (name != run.SnapshotFile || o.store == ""))
 		if err != nil || path == "" {
 			return record.Text{Path: name, JSON: []byte(otherwise)}, err
 		}
@@ -81,6 +81,9 @@ func (a *App) runInputs(o *runOptions) (*inputs, error) {
 	if in.turns, err = a.runLines(o, run.TurnsFile, true); err != nil {
 		return nil, err
 	}
+	if err := in.turnsExist(); err != nil {
+		return nil, err
+	}
 	if err := in.readModel(); err != nil {
 		return nil, err
 	}
@@ -105,6 +108,9 @@ func byPlace(a, b trace.Document) int {
 
 // path gives the file of an input, "" for one that is not there and need not be.
 func (o *runOptions) path(name string, required bool) (string, error) {
+	if name == run.SnapshotFile && o.startID() != "" {
+		return "", nil
+	}
 	for i, f := range runFlags {
 		if f.file == name && o.files[i] != "" {
 			return o.files[i], nil
@@ -141,6 +147,16 @@ func (a *App) runLines(o *runOptions, name string, required bool) ([]record.Text
 	return lines, nil
 }
 
+// turnsExist refuses a line of a turn that is not there: nothing would read it.
+func (in *inputs) turnsExist() error {
+	for _, d := range slices.Concat(in.recording.Outputs, in.recording.ToolResults, in.recording.Candidates) {
+		if turn, ok := d.Int("turn"); !ok || turn < 0 || turn >= len(in.turns) {
+			return &execute.Error{Path: d.Path, Pointer: d.At + "/turn", Detail: fmt.Sprintf("there is no such turn: %d are given", len(in.turns))}
+		}
+	}
+	return nil
+}
+
 // readModel takes the model configuration from the outputs: it is one and the same, and a line may leave it out.
 func (in *inputs) readModel() error {
 	for _, d := range in.recording.Outputs {
@@ -161,6 +177,9 @@ func (in *inputs) readModel() error {
 
 // readRefusal takes from a recorded commit why the store refused it. A store is outside of what can be computed.
 func (a *App) readRefusal(o *runOptions, in *inputs) error {
+	if o.store != "" { // which says it itself
+		return nil
+	}
 	path, err := o.path(run.CommitFile, false)
 	if err != nil || path == "" {
 		return err

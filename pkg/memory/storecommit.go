@@ -44,13 +44,14 @@ func (s *Store) Commit(ctx context.Context, runID, commitID, fingerprint string)
 	return out, err
 }
 
-// Reject requests a commit and aborts it in one transaction: the commit policy said no (D9). The detail names the rule.
-func (s *Store) Reject(ctx context.Context, runID, commitID, fingerprint, detail string) (Run, error) {
+// Reject requests a commit and aborts it in one transaction, for a reason that is known without the store: the commit policy
+// said no (D9), or the writes cannot even be applied to the start snapshot. The detail names the rule.
+func (s *Store) Reject(ctx context.Context, runID, commitID, fingerprint string, reason AbortReason, detail string) (Run, error) {
 	return s.on(ctx, runID, func(o *operation) error {
 		if err := o.request(commitID, fingerprint); err != nil {
 			return err
 		}
-		return o.abort(PolicyRejected, detail)
+		return o.abort(reason, detail)
 	})
 }
 

@@ -325,19 +325,31 @@ func commitsAtOnce(t *testing.T, b *bench) {
 		b.ok(b.Write(ctx, run, writes...))
 		commit, fingerprint := identities(t, opened, writes)
 		if reject {
-			b.ok(b.Reject(ctx, run, commit, fingerprint, "rule few"))
+			b.ok(b.Reject(ctx, run, commit, fingerprint, memory.PolicyRejected, "rule few"))
 			b.is(b.state(run), "commit_aborted policy_rejected")
+			b.is(b.committed(commit), "nothing")
 			continue
 		}
 		out, err := b.Commit(ctx, run, commit, fingerprint)
 		b.ok(out, err)
 		b.is(out.Snapshot, memory.SnapshotID(1))
+		b.is(b.committed(commit), "run0 "+memory.SnapshotID(1)+" "+fingerprint)
 	}
 	b.is(b.shows(""), []string{`run0{"n":0}`})
 	b.is(b.events(), []string{
 		"store_created", "run_opened", "writes_buffered", "commit_requested", "commit_applied",
 		"run_opened", "writes_buffered", "commit_requested", "commit_aborted",
 	})
+}
+
+// committed tells what a commit made.
+func (b *bench) committed(commitID string) string {
+	row, applied, err := b.Committed(ctx, commitID)
+	b.ok(row, err)
+	if !applied {
+		return "nothing"
+	}
+	return row.RunID + " " + row.ID() + " " + row.Fingerprint
 }
 
 func recovers(t *testing.T, b *bench) {
