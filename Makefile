@@ -3,7 +3,7 @@
 
 VULN := golang.org/x/vuln/cmd/govulncheck@v1.4.0
 
-.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench crash memory fuzz vuln clean
+.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench bench-store crash memory fuzz vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/dmpl .
@@ -90,6 +90,14 @@ bench:
 		python3 docs/bench/measure.py; \
 	else \
 		echo "!! NOT MEASURED: no python3 on this machine, docs/bench/README.md stays as it was"; \
+	fi
+
+# Speed and size of stores, in SQLite and, where a server is installed, in PostgreSQL: writes docs/bench/store.md.
+bench-store:
+	@if command -v python3 >/dev/null; then \
+		python3 docs/bench/store.py; \
+	else \
+		DMPL_FIGURES=1 go test -count=1 -timeout 60m -v -run '^TestFigures' ./pkg/memory/sqlite ./pkg/memory/postgres; \
 	fi
 
 # Kills processes between every two steps of a store, and servers at every commit, and lets eight processes share one, on each

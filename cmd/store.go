@@ -28,7 +28,7 @@ func (a *App) storeCommand() *cobra.Command {
   dmpl store recover
   dmpl store ledger verify`,
 	}
-	c.AddCommand(a.storeInitCommand(), a.storeSnapshotCommand(), a.storeRunCommand(), a.storeRecoverCommand(), a.storeLedgerCommand(), a.storeCollectCommand())
+	c.AddCommand(a.storeInitCommand(), a.storeSnapshotCommand(), a.storeRunCommand(), a.storeRecoverCommand(), a.storeLedgerCommand(), a.storeCopyCommand(), a.storeCollectCommand())
 	return c
 }
 

@@ -210,6 +210,15 @@ func (t *transaction) Records(snapshot int64, visit func([]byte) error) error {
 	return nil
 }
 
+func (t *transaction) EachRecord(visit func(int64, int64, []byte) error) error {
+	for _, r := range t.sorted() {
+		if err := visit(r.came, r.went, bytes.Clone(r.document)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t *transaction) Forget(went int64) (int64, error) {
 	before := len(t.records)
 	t.records = slices.DeleteFunc(t.records, func(r recordRow) bool { return r.went != 0 && r.went <= went })

@@ -29,6 +29,7 @@ func Contract(t *testing.T, place func(*testing.T) Open) {
 		{"M7 a late owner can do no harm", fences},
 		{"M8 the ledger is a chain", chains},
 		{"M9 a memory is imported as it stands, then merged", imports},
+		{"M1 a store is copied with all that was", copies},
 		{"V4 a collection keeps what is young or in use", collects},
 		{"V4 a collection keeps what is young where a clock ran back", collectsByTheLatestClock},
 		{"a store is created once", createsOnce},

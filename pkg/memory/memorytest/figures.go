@@ -41,15 +41,14 @@ func example(id, text string) memory.Record {
 }
 
 // commitFigures commit one record, durably, in runs of its own, in turns with a bare commit of its document. Opening and
-// writing are not in them.
+// writing are not in them. A disk takes longer for a log that still grows, as that of a new file does, than for one that is
+// written over; the bare loop grows its own for longer, since it writes less. So both times are told: the sum of a loop on new
+// files, and the least batch once both logs are written over.
 func commitFigures(ctx context.Context, t *testing.T, s *memory.Store, rival Rival) []Figure {
 	t.Helper()
 	writes := []memory.Write{{Op: memory.Append, Record: example("", "")}}
 	var rows, commits []time.Duration
-	for range 12 * batch { // a log that grows is another file for the disk than one that is written over, as it is from then on
-		must(t, rival.Commit(writes[0].Record.Content))
-	}
-	for round := range rounds {
+	for round := range 2 * rounds {
 		runs := make([]string, batch)
 		for i := range runs {
 			runs[i] = fmt.Sprintf("run %d of round %d", i, round)
@@ -58,10 +57,14 @@ func commitFigures(ctx context.Context, t *testing.T, s *memory.Store, rival Riv
 		rows = append(rows, timed(t, func(int) error { return rival.Commit(writes[0].Record.Content) }))
 		commits = append(commits, timed(t, func(i int) error { return commit(ctx, s, runs[i], writes) }))
 	}
-	row, one := median(rows), median(commits)
+	least := slices.Min(commits[rounds:])
 	return []Figure{
-		{"bare commit of one row ÷ durable commit of one record", row.Seconds() / one.Seconds(), "times"},
-		{"durable commit of one record", one.Seconds() * 1e3, "ms"},
+		{
+			fmt.Sprintf("bare commit of one row ÷ durable commit of one record, the first %d on new files", rounds*batch),
+			sum(rows[:rounds]).Seconds() / sum(commits[:rounds]).Seconds(), "times",
+		},
+		{"bare commit of one row ÷ durable commit of one record, later on", slices.Min(rows[rounds:]).Seconds() / least.Seconds(), "times"},
+		{"durable commit of one record, later on", least.Seconds() * 1e3, "ms"},
 	}
 }
 
@@ -173,6 +176,13 @@ func timed(t *testing.T, do func(i int) error) time.Duration {
 		must(t, do(i))
 	}
 	return time.Since(began) / batch
+}
+
+func sum(times []time.Duration) (all time.Duration) {
+	for _, t := range times {
+		all += t
+	}
+	return all
 }
 
 func median(times []time.Duration) time.Duration {

@@ -166,6 +166,13 @@ func (t *transaction) Records(snapshot int64, visit func([]byte) error) error {
 		" SELECT sequence, document FROM gone WHERE came <= ?1 AND went > ?1 ORDER BY 1", []any{snapshot}, func() error { return visit(text) }, &number, &text)
 }
 
+func (t *transaction) EachRecord(visit func(int64, int64, []byte) error) error {
+	var sequence, came, went int64
+	var text []byte
+	return t.rows("SELECT sequence, came, 0, document FROM record UNION ALL SELECT sequence, came, went, document FROM gone ORDER BY 1, 2",
+		nil, func() error { return visit(came, went, text) }, &sequence, &came, &went, &text)
+}
+
 func (t *transaction) Forget(went int64) (int64, error) {
 	return t.exec("DELETE FROM gone WHERE went <= ?", went)
 }
