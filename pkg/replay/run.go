@@ -46,6 +46,7 @@ func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
 		r.o.Stored = nil // the recording says nothing that a store could vouch for
 		return &Replayed{Result: r.undecided()}, nil
 	}
+	r.fromStore = r.startsFromStore()
 	given, err := r.execute(o.Overrides)
 	if err != nil {
 		var wrong *execute.Error
@@ -72,6 +73,7 @@ func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
 type replayed struct {
 	recorded, rebuilt *trace.Trace
 	o                 RunOptions
+	fromStore         bool // the start snapshot is that of the store
 	made              *made
 	result            finding.Result
 }
@@ -105,7 +107,7 @@ func (m *made) Line(string, []byte) error { return nil }
 // execute runs the recorded turns, with some documents in the place of recorded ones.
 func (r *replayed) execute(overrides []Override) (*made, error) {
 	documents := *r.recorded.Recording
-	if r.startsFromStore() { // M1: by its id
+	if r.fromStore { // M1: by its id
 		documents.Snapshot.Value = r.o.Stored.Snapshot.Value
 	}
 	for _, v := range overrides {
