@@ -23,7 +23,8 @@ type Shared struct {
 }
 
 // CreateOn is Create for a run that starts from a store and commits to it. Documents.Snapshot may be empty; where it is not, it
-// must be what the store has. Nothing is written to the store before Turn but that the run is open. A refusal of the store is a
+// must be what the store has. Nothing is written to the store before Turn but that the run is open. A run that has no turn for
+// longer than recovery waits is taken for one that crashed, and its next turn fails. A refusal of the store is a
 // *memory.BufferError.
 func CreateOn(ctx context.Context, shared Shared, dir string, s Settings, d Documents) (*Recorder, error) {
 	shared.Access.Mode = s.Visibility

@@ -295,7 +295,18 @@ func TestARunThatIsGivenUpLeavesNothingOpen(t *testing.T) {
 	if _, _, err := play(t, on, taken, "b", execute.BufferedWrite, remember); err == nil {
 		t.Fatal("a folder that is not empty was written")
 	}
-	for _, id := range []string{"a", "b"} {
+	ctx, interrupt := context.WithCancel(context.Background())
+	s, d := oneTurn(t, "c", execute.BufferedWrite)
+	r, err := record.CreateOn(ctx, on, folder(t), s, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	interrupt()
+	if _, err := r.Turn(lines(t, "single", run.TurnsFile)[0], nil, record.Live(ctx, said(remember), nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupted run goes on: %v", err)
+	}
+	r.Abandon()
+	for _, id := range []string{"a", "b", "c"} {
 		if known, err := on.Store.Run(context.Background(), id); err != nil || known.State != memory.NoBuffer {
 			t.Errorf("%s: %+v, %v", id, known, err)
 		}
