@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,39 +16,69 @@ import (
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
-// update records the divergent runs again with the working tree's documents, and lists the files that changed (R4).
-func (a *App) update(runs []replayedRun, o *replayOptions, given *tree) error {
-	for _, r := range runs {
-		if r.trace == nil || r.result.Verdict != finding.Divergent {
-			continue
+// update records the divergent runs again with the working tree's documents, and lists the files that changed (R4). Of a chain
+// the runs after the first of them follow: each names the commit of the one before.
+func (a *App) update(runs []replayedRun, groups [][]int) error {
+	for _, places := range groups {
+		var divergent []*replayedRun
+		for _, i := range places {
+			if r := &runs[i]; r.trace != nil && (r.result.Verdict == finding.Divergent || len(divergent) > 0) {
+				divergent = append(divergent, r)
+			}
 		}
-		if err := a.updateRun(r, o, given); err != nil {
-			return fmt.Errorf("%s is left as it was: %w", r.dir, err)
+		if err := a.updateRuns(divergent); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (a *App) updateRun(r replayedRun, o *replayOptions, given *tree) error {
-	fresh, old := filepath.Clean(r.dir)+".new", filepath.Clean(r.dir)+".old"
-	in, settings, err := rerecorded(r, given)
-	if err != nil {
-		return err
+// updateRuns records all of the runs before it puts one in its place: a chain is not left half old.
+func (a *App) updateRuns(runs []*replayedRun) error {
+	var end *execute.End
+	var before *replayedRun
+	for _, r := range runs {
+		defer os.RemoveAll(fresh(r)) // what a failure leaves behind
+		var err error
+		if end, err = a.recordAgain(r, before, end); err != nil {
+			return fmt.Errorf("%s is left as it was: %w", r.dir, err)
+		}
+		before = r
 	}
-	defer os.RemoveAll(fresh) // what a failure leaves behind
+	for _, r := range runs {
+		if err := a.replaceRun(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fresh(r *replayedRun) string { return filepath.Clean(r.dir) + ".new" }
+
+// recordAgain records a run beside the old one.
+func (a *App) recordAgain(r, before *replayedRun, end *execute.End) (*execute.End, error) {
+	if !r.reached {
+		return nil, errors.New("the run of the chain before it commits nothing now")
+	}
+	in, settings := rerecorded(r)
+	if end != nil && r.follows(before) {
+		settings.Chain.PreviousCommitID = end.Buffer.CommitID
+	}
 	quiet := *a
 	quiet.Out = new(bytes.Buffer)
-	if _, err := quiet.recordRun(fresh, settings, in, in.turns); err != nil {
-		return err
-	}
-	changed, err := changedFiles(r.dir, fresh)
+	return quiet.recordRun(fresh(r), settings, in, in.turns)
+}
+
+func (a *App) replaceRun(r *replayedRun) error {
+	old := filepath.Clean(r.dir) + ".old"
+	changed, err := changedFiles(r.dir, fresh(r))
 	if err != nil {
 		return err
 	}
 	if err := os.Rename(r.dir, old); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, r.dir); err != nil {
+	if err := os.Rename(fresh(r), r.dir); err != nil {
 		return err
 	}
 	for _, name := range changed {
@@ -57,13 +88,9 @@ func (a *App) updateRun(r replayedRun, o *replayOptions, given *tree) error {
 }
 
 // rerecorded gives the inputs of a recorded run with the working tree's documents in their places.
-func rerecorded(r replayedRun, given *tree) (*inputs, record.Settings, error) {
+func rerecorded(r *replayedRun) (*inputs, record.Settings) {
 	documents := *r.trace.Recording
-	list, err := given.of(&documents)
-	if err != nil {
-		return nil, record.Settings{}, err
-	}
-	for _, v := range list {
+	for _, v := range r.overrides {
 		*v.Of(&documents) = v.Document
 	}
 	text := func(d trace.Document) record.Text { return record.Text{Path: d.Path, At: d.At, JSON: d.Value.Raw()} }
@@ -88,7 +115,7 @@ func rerecorded(r replayedRun, given *tree) (*inputs, record.Settings, error) {
 		s.Chain = &run.Chain{PreviousRunID: c.Field("/previous_run_id").Text(), PreviousCommitID: c.Field("/previous_commit_id").Text()}
 		s.Chain.Index, _ = c.Int("index")
 	}
-	return in, s, nil
+	return in, s
 }
 
 // changedFiles names the files that differ between two run folders.

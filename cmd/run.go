@@ -31,6 +31,7 @@ type runOptions struct {
 	workflow    string
 	runID       string
 	limit       byteCount
+	maxTrace    byteCount
 
 	onStore
 }
@@ -80,6 +81,8 @@ says whether its commit was applied, and the same command into another folder ma
 	c.Flags().StringVar(&o.workflow, "workflow", "dmpl-run", "name of the workflow: only runs of one workflow are compared")
 	c.Flags().StringVar(&o.runID, "run-id", "", "id of the run; a random one where none is given")
 	addDocumentLimit(c, &o.limit)
+	o.maxTrace = trace.MaxRun
+	c.Flags().Var(&o.maxTrace, "max-trace-bytes", "drop the events over this size of the trace, 100 MiB at most: the run is truncated then, and proves nothing")
 	o.onStore.bind(c)
 	return c
 }
@@ -100,6 +103,8 @@ func (a *App) record(ctx context.Context, o *runOptions) (err error) {
 	switch {
 	case o.out == "":
 		return usage("Name the folder that the run is written to.", "--out is required")
+	case o.maxTrace > trace.MaxRun:
+		return usage("Give a smaller number.", "--max-trace-bytes %d is over the cap of a run, %d", o.maxTrace, int64(trace.MaxRun))
 	case o.chain && o.visibility.value != execute.BufferedWrite:
 		return usage("Add --visibility buffered_write.", "--chain hands on what a run commits, and this one would commit nothing")
 	}
@@ -119,7 +124,7 @@ func (a *App) record(ctx context.Context, o *runOptions) (err error) {
 	}
 	settings := record.Settings{
 		RunID: id, WorkflowID: o.workflow, Visibility: o.visibility.value, Lane: in.lane, Created: ticks(a.Now()),
-		ModelConfig: in.model, KeepPrompts: o.keepPrompts, Refusal: in.refusal,
+		ModelConfig: in.model, KeepPrompts: o.keepPrompts, Refusal: in.refusal, MaxTrace: int64(o.maxTrace),
 	}
 	if o.store != "" {
 		if in.store, err = a.share(ctx, o); err != nil {

@@ -85,10 +85,11 @@ type Source interface {
 	Call(c Call) (CallResult, error)
 }
 
-// Sink takes what a run records. Lines are those of the files that an execution makes: outputs, tool results, prompts.
+// Sink takes what a run records. Lines are those of the files that an execution makes: outputs, tool results, prompts. A sink
+// that has no use for a line does not ask for its text.
 type Sink interface {
 	Event(event []byte, rows ...[]byte) error
-	Line(file string, text []byte) error
+	Line(file string, text func() []byte) error
 }
 
 // The files whose lines an execution makes.

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
@@ -34,7 +35,8 @@ type turn struct {
 	input   pipeline.TurnInput
 	config  pipeline.TurnConfig
 	source  Source
-	context *canon.Sum // with references only
+	context *canon.Sum        // with references only
+	queries map[string]string // fingerprints by mode
 	calls   [][]answered
 	asked   *asked // the call that has no answer
 	abort   error  // what ends the execution
@@ -76,7 +78,7 @@ func (r *Run) Turn(doc trace.Document, candidates pipeline.Candidates, source So
 
 func (r *Run) open(doc trace.Document, candidates pipeline.Candidates, source Source) (*turn, error) {
 	o := document.Open(doc.Value)
-	t := &turn{run: r, doc: doc, source: source, role: trace.Agent}
+	t := &turn{run: r, doc: doc, source: source, role: trace.Agent, queries: map[string]string{}}
 	t.number = o.Int("turn", 0)
 	t.input, t.config = pipeline.ReadRunTurn(o, r.config)
 	if err := o.Err(); err != nil {
@@ -116,11 +118,22 @@ func (t *turn) execute() error {
 	if t.abort != nil {
 		return t.abort
 	}
+	if outOfTime(err) {
+		return fmt.Errorf("turn %d: %w: %w", t.number, ErrOutOfTime, err)
+	}
 	if result == nil {
 		return t.fail(0, StageFailed, nil, err.Error())
 	}
 	t.report.Result = result
 	return t.record(err)
+}
+
+// ErrOutOfTime says that an answer depends on how fast the machine is: the execution proves nothing, and there is no record of it.
+var ErrOutOfTime = errors.New("a pattern ran out of time, which it may not on another machine")
+
+func outOfTime(err error) bool {
+	var stage *pipeline.Error
+	return errors.As(err, &stage) && stage.Code == pipeline.CodeRegexTimeout
 }
 
 // model asks the source.

@@ -23,7 +23,7 @@ func CheckConstraints(text string, set []Constraint) (outcome string, violations
 	if dotnet.Blank(text) {
 		return ReasonInvalidFormat, nil, nil
 	}
-	g := &gate{context: GateContext{Constraints: set}, search: newSearch(text), text: dotnet.TextOf(text)}
+	g := &gate{context: GateContext{Constraints: set}, search: newSearch(text)}
 	violations, err = g.check()
 	if len(violations) > 0 {
 		return violations[0].Reason, violations, err
@@ -109,7 +109,7 @@ func (g *gate) find(c Constraint, pattern, expression string) (match string, fou
 			Detail: "constraint " + named(c.ID) + ` has the pattern "/", a regular expression without its end; write /…/, or another word`,
 		}
 	}
-	match, found, err = findRegex(expression, true, g.text)
+	match, found, err = findRegex(expression, true, g.units())
 	if err != nil && !errors.Is(err, dotnet.ErrPattern) {
 		err = regexError(err, "/context/constraints")
 	}
@@ -202,8 +202,11 @@ func findRegex(expression string, ignoreCase bool, text dotnet.Text) (match stri
 // regexError says where an expression stands that has no answer.
 func regexError(err error, pointer string) error {
 	code := CodeInvalidInput
-	if errors.Is(err, dotnet.ErrGivenUp) {
+	switch {
+	case errors.Is(err, dotnet.ErrOutOfTime):
 		code = CodeRegexTimeout
+	case errors.Is(err, dotnet.ErrTooLong):
+		code = CodeLimit
 	}
 	return &Error{Code: code, Pointer: pointer, Detail: err.Error()}
 }

@@ -28,6 +28,7 @@ type Settings struct {
 	KeepPrompts bool
 	Chain       *run.Chain         // nil for a run on its own
 	Refusal     memory.AbortReason // why a store refused the commit; empty where it did not
+	MaxTrace    int64              // bytes of the trace, at most 100 MiB: events over it are dropped (V4); 0 for these
 }
 
 // Text is a JSON document and where it comes from, for errors.
@@ -47,6 +48,7 @@ type Recorder struct {
 	writer    *run.Writer
 	execution *execute.Run
 	turns     int
+	off       bool // the run reads no memory
 	on        *session
 }
 
@@ -63,7 +65,7 @@ func create(dir string, s Settings, d Documents, on *session) (*Recorder, error)
 		return nil, err
 	}
 	opening := run.Opening{
-		RunID: s.RunID, Pipeline: memory.DMPLv1, Lane: s.Lane, Created: s.Created, Chain: s.Chain, Profiles: map[string]string{},
+		RunID: s.RunID, Pipeline: memory.DMPLv1, Lane: s.Lane, Created: s.Created, Chain: s.Chain, MaxTrace: s.MaxTrace, Profiles: map[string]string{},
 		Live: s.Visibility == execute.LiveReadWrite,
 	}
 	if opening.Live {
@@ -72,7 +74,7 @@ func create(dir string, s Settings, d Documents, on *session) (*Recorder, error)
 	for _, p := range recording.Profiles {
 		opening.Profiles[p.Name] = p.Version
 	}
-	r := &Recorder{on: on}
+	r := &Recorder{off: s.Visibility == execute.Off, on: on}
 	o := execute.Options{
 		RunID: s.RunID, WorkflowID: s.WorkflowID, Visibility: s.Visibility, ModelConfig: s.ModelConfig, KeepPrompts: s.KeepPrompts, Refusal: s.Refusal,
 	}
@@ -108,7 +110,9 @@ func (s sink) Event(event []byte, rows ...[]byte) error {
 	return s.recorder.writer.Event(event, rows...)
 }
 
-func (s sink) Line(file string, text []byte) error { return s.recorder.writer.Line(file, text) }
+func (s sink) Line(file string, text func() []byte) error {
+	return s.recorder.writer.Line(file, text())
+}
 
 // Turn executes and records the next turn, a run.turn.v1 document. Candidates are what backends returned for it, run.candidates.v1
 // documents (R7). The error is an *execute.Error for a document that is malformed, or the source's or the disk's: the recording
@@ -120,6 +124,9 @@ func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*e
 	}
 	if n, _ := doc.Int("turn"); n != r.turns {
 		return nil, &execute.Error{Path: turn.Path, Pointer: turn.At + "/turn", Detail: fmt.Sprintf("expected turn %d, which is next", r.turns)}
+	}
+	if len(candidates) > 0 && r.off { // M2
+		return nil, &execute.Error{Path: candidates[0].Path, Pointer: candidates[0].At, Detail: "a run of visibility off reads nothing, and this is what a search returned"}
 	}
 	found := make([]trace.Document, len(candidates))
 	for i, c := range candidates {

@@ -21,15 +21,16 @@ type Chains struct {
 	links []link
 }
 
-// link is a run of a chain.
+// link is a run of a chain, without what would keep the run in memory.
 type link struct {
 	folder   string
 	index    int
-	snapshot trace.Document
+	path     string // of the start snapshot
+	snapshot string // memory_snapshot_id that it starts at
+	made     string // resulting_snapshot_id, of a link on a store
 	start    canon.Sum
 	end      canon.Sum
 	applied  bool
-	made     trace.Field // resulting_snapshot_id, of a link on a store
 }
 
 // Add takes a replayed run into account; what is no link of a chain, or could not be executed, is left out.
@@ -39,15 +40,23 @@ func (c *Chains) Add(t *trace.Trace, p *Replayed) {
 	}
 	chain, _ := t.Recording.Manifest.Value.Get("chain")
 	index, ok := trace.Document{Value: chain}.Int("index")
-	start, err := execute.StartDigest(t.Recording)
-	if !ok || err != nil {
+	if !ok {
 		return
 	}
-	l := link{folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), index: index, snapshot: t.Recording.Snapshot, start: start}
+	start, err := execute.StartDigest(t.Recording)
+	if err != nil {
+		return
+	}
+	l := link{
+		folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), index: index, path: t.Recording.Snapshot.Path, start: start,
+		snapshot: t.Recording.Snapshot.Field("/memory_snapshot_id").Text(), made: t.Recording.Commit.Field("/resulting_snapshot_id").Text(),
+	}
 	l.end, l.applied = p.committed()
-	l.made = t.Recording.Commit.Field("/resulting_snapshot_id")
 	c.links = append(c.links, l)
 }
+
+// Join takes the runs of another watch into account.
+func (c *Chains) Join(other *Chains) { c.links = append(c.links, other.links...) }
 
 // Findings says where a run does not start at the state that the one before commits.
 func (c *Chains) Findings() []finding.Finding {
@@ -68,7 +77,7 @@ func (c *Chains) Findings() []finding.Finding {
 			}
 		}
 		f := finding.New(code)
-		f.Artifact, f.Expected, f.Actual = l.snapshot.Path, quoted(l.start.Hex()), quoted(c.links[i-1].end.Hex())
+		f.Artifact, f.Expected, f.Actual = l.path, quoted(l.start.Hex()), quoted(c.links[i-1].end.Hex())
 		f.Detail = fmt.Sprintf(detail, l.index, c.links[i-1].index)
 		f.Hint = finding.Lookup(code).Action
 		fs = append(fs, f)
@@ -79,9 +88,9 @@ func (c *Chains) Findings() []finding.Finding {
 // apart says that other runs have committed between two links: the second starts at the snapshot that the commit of the first made
 // of a store, and that is not the next one after the first's start (M1, M4).
 func (l link) apart(next link) bool {
-	start, errStart := strconv.ParseInt(l.snapshot.Field("/memory_snapshot_id").Text(), 10, 64)
-	made, errMade := strconv.ParseInt(l.made.Text(), 10, 64)
-	return errStart == nil && errMade == nil && made > start+1 && l.made.Same(next.snapshot.Field("/memory_snapshot_id"))
+	start, errStart := strconv.ParseInt(l.snapshot, 10, 64)
+	made, errMade := strconv.ParseInt(l.made, 10, 64)
+	return errStart == nil && errMade == nil && made > start+1 && l.made == next.snapshot
 }
 
 // Links counts the runs of chains.

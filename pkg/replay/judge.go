@@ -58,7 +58,7 @@ func (r *replayed) changedPrompts() []finding.Finding {
 		at, ok := placeOf(d)
 		now, asked := r.made.prompts[at]
 		stated := d.Field("/prompt_digest")
-		if !ok || !asked || !stated.Ok() || stated.Is(digestOf(now.text)) {
+		if !ok || !asked || !stated.Ok() || stated.Is(now.sum) {
 			continue
 		}
 		f := finding.New(finding.ReplayPromptChanged)
@@ -67,13 +67,13 @@ func (r *replayed) changedPrompts() []finding.Finding {
 		f.Subject = place(at)
 		f.Detail = "the prompt is another one than the recorded output answered"
 		if recorded == nil && len(r.o.Overrides) > 0 {
-			recorded, _ = r.execute(nil) // without it the words before are not known, which is said
+			recorded, _ = r.execute(nil, func(at [2]int, _ string) bool { return r.made.prompts[at].text != "" }) // without it the words before are not known, which is said
 		}
 		before, known := r.promptBefore(at, stated, recorded)
 		if known {
 			f.Expected, f.Actual = quotedText(before), quotedText(now.text)
 		} else {
-			f.Expected, f.Actual = finding.Value(stated.Raw), quotedText(digestOf(now.text))
+			f.Expected, f.Actual = finding.Value(stated.Raw), quotedText(now.sum)
 			f.Detail += "; its words cannot be had: prompts were not kept, and the recorded configuration does not give them"
 		}
 		fs = append(fs, f)
@@ -93,7 +93,7 @@ func (r *replayed) promptBefore(at [2]int, stated trace.Field, recorded *made) (
 		return "", false
 	}
 	before, ok := recorded.prompts[at]
-	return before.text, ok && stated.Is(digestOf(before.text))
+	return before.text, ok && stated.Is(before.sum)
 }
 
 func digestOf(text string) string {
@@ -205,6 +205,9 @@ func (r *replayed) notes() []finding.Finding {
 	for _, v := range r.o.Overrides {
 		was := v.Of(r.recorded.Recording)
 		f := note(finding.ReplayOverridden, v.Name+" of the run is replaced")
+		if v.By != "" {
+			f.Detail += " by " + v.By
+		}
 		f.Artifact, f.RightArtifact = was.Path, v.Document.Path
 		before, errBefore := canon.Digest(canon.JSONv1, was.Value.Raw())
 		now, errNow := canon.Digest(canon.JSONv1, v.Document.Value.Raw())

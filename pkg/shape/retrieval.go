@@ -30,10 +30,7 @@ var rowMembers = []member[trace.Row]{
 	{
 		name: "selected_records", need: required, want: canon.Array,
 		field: func(w *trace.Row) *trace.Field { return &w.RecordList },
-		read: func(r *reader, w *trace.Row) error {
-			return elements(r, &w.Records, recordMembers,
-				func(c *trace.Record) *trace.Field { return &c.Field }, func(c *trace.Record, i int) { c.Position = i })
-		},
+		read:  readRecords,
 	},
 	{
 		name: "applied_filters", need: required, want: canon.Object,
@@ -53,9 +50,24 @@ var rowMembers = []member[trace.Row]{
 		name: "candidates", want: canon.Array, field: func(*trace.Row) *trace.Field { return new(trace.Field) },
 		read: func(r *reader, _ *trace.Row) error {
 			var list []candidate
-			return elements(r, &list, candidateMembers, func(c *candidate) *trace.Field { return &c.Field }, nil)
+			return elements(r, &list, candidateMembers, func(c *candidate) *trace.Field { return &c.Field }, nil, nil)
 		},
 	},
+}
+
+// readRecords reads the selected records of a row.
+func readRecords(r *reader, w *trace.Row) error {
+	const block, usual = 64, 16
+	if cap(r.room) < usual {
+		r.room = make([]trace.Record, 0, block)
+	}
+	w.Records = r.room
+	err := elements(r, &w.Records, recordMembers,
+		func(c *trace.Record) *trace.Field { return &c.Field }, func(c *trace.Record, i int) { c.Position = i }, nil)
+	if n := len(w.Records); n <= cap(r.room) {
+		w.Records, r.room = w.Records[:n:n], r.room[n:n]
+	}
+	return err
 }
 
 // candidate is one record as a backend returned it (CONTRACT R7); nothing but its shape is judged here.
@@ -89,6 +101,18 @@ var recordMembers = []member[trace.Record]{
 		field: func(c *trace.Record) *trace.Field { return &c.RankField },
 		check: func(r *reader, c *trace.Record, f *trace.Field) { c.Rank, _ = integer(r, f, 1) },
 	},
+	rankKey("created_at_ticks", func(c *trace.Record) *trace.Field { return &c.CreatedAt }),
+	rankKey("confidence", func(c *trace.Record) *trace.Field { return &c.Confidence }),
+	rankKey("sequence_number", func(c *trace.Record) *trace.Field { return &c.Sequence }),
+}
+
+// rankKey is a member that only some orders ask for, and that only native runs are held to (CONTRACT P3).
+func rankKey(name string, field func(*trace.Record) *trace.Field) member[trace.Record] {
+	return member[trace.Record]{name: name, field: field, check: func(_ *reader, _ *trace.Record, f *trace.Field) {
+		if string(f.Raw) == "null" {
+			f.State = trace.Null
+		}
+	}}
 }
 
 // retrievalMembers are those of the object that wraps the rows.
@@ -107,15 +131,23 @@ var retrievalMembers = []member[trace.Retrieval]{
 }
 
 func readRows(r *reader, t *trace.Retrieval) error {
+	var twins []trace.Row
+	if r.twin.Retrieval != nil {
+		twins = r.twin.Retrieval.Rows
+	}
 	return elements(r, &t.Rows, rowMembers,
-		func(w *trace.Row) *trace.Field { return &w.Field }, func(w *trace.Row, i int) { w.Position = i })
+		func(w *trace.Row) *trace.Field { return &w.Field }, func(w *trace.Row, i int) { w.Position = i }, twins)
 }
 
 // ReadRetrieval reads a retrieval trace of one of the three shapes: an object with events, a bare list, one bare row
-// (orket.md §3). It gives the findings of its shape. The error is a *canon.Error.
-func ReadRetrieval(path string, data []byte) (*trace.Retrieval, []finding.Finding, error) {
+// (orket.md §3). It gives the findings of its shape. Twin is the trace whose retrieval this one is expected to equal, or nil, as
+// for ReadTrace. The error is a *canon.Error.
+func ReadRetrieval(path string, data []byte, twin *trace.Trace) (*trace.Retrieval, []finding.Finding, error) {
 	t := &trace.Retrieval{Path: path, Size: int64(len(data))}
 	r := newReader(path, data)
+	if twin != nil {
+		r.twin = twin
+	}
 	t.State = trace.Present
 	var err error
 	switch kind := r.src.Kind(); kind {

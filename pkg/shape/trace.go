@@ -34,7 +34,7 @@ var traceMembers = []member[trace.Trace]{
 		field: func(t *trace.Trace) *trace.Field { return &t.EventList },
 		read: func(r *reader, t *trace.Trace) error {
 			return elements(r, &t.Events, eventMembers,
-				func(e *trace.Event) *trace.Field { return &e.Field }, func(e *trace.Event, i int) { e.Position = i })
+				func(e *trace.Event) *trace.Field { return &e.Field }, func(e *trace.Event, i int) { e.Position = i }, r.twin.Events)
 		},
 	},
 	{
@@ -128,7 +128,7 @@ var stageMembers = []member[trace.Stage]{
 
 // readCalls reads tool calls, or takes over those of the twin where they are written alike.
 func readCalls(r *reader, e *trace.Event) error {
-	if r.twin != nil && e.Position < len(r.twin.Events) {
+	if e.Position < len(r.twin.Events) {
 		if twin := &r.twin.Events[e.Position]; r.src.SkipSame(twin.CallList.Raw) {
 			e.Calls = twin.Calls
 			return nil
@@ -139,7 +139,7 @@ func readCalls(r *reader, e *trace.Event) error {
 		r.free = make([]trace.Call, 0, block)
 	}
 	e.Calls = r.free
-	err := elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil)
+	err := elements(r, &e.Calls, callMembers, func(c *trace.Call) *trace.Field { return &c.Field }, nil, nil)
 	if n := len(e.Calls); n <= cap(r.free) {
 		e.Calls, r.free = e.Calls[:n:n], r.free[n:n]
 	}
@@ -255,7 +255,10 @@ func readCommit(r *reader, t *trace.Trace) error {
 func ReadTrace(path string, data []byte, twin *trace.Trace) (*trace.Trace, []finding.Finding, error) {
 	t := &trace.Trace{Path: path, Size: int64(len(data))}
 	r := newReader(path, data)
-	r.events, r.twin = true, twin
+	r.events = true
+	if twin != nil {
+		r.twin = twin
+	}
 	findings, err := whole(r, traceMembers, t)
 	for i := range findings {
 		findings[i].EventIndex = indexAt(t, findings[i].EventIndex)

@@ -50,6 +50,9 @@ func (c *Chains) Add(t *trace.Trace) {
 	})
 }
 
+// Join takes the runs of another watch into account.
+func (c *Chains) Join(other *Chains) { c.links = append(c.links, other.links...) }
+
 // Findings says where a chain is broken: a place that is taken twice or by nobody, a run that follows another than the one
 // before, or one that committed nothing, and a start snapshot that is not later than the one before (CONTRACT M1, P6).
 func (c *Chains) Findings() []finding.Finding {

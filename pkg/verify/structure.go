@@ -165,14 +165,14 @@ func checkScores(c *checker) {
 		if !ok {
 			return
 		}
+		order := row.Order.Text()
 		for i := 1; i < len(ranked); i++ {
-			c.checkNeighbours(r, row, pointer, ranked[i-1], ranked[i])
+			c.checkNeighbours(r, order, pointer, ranked[i-1], ranked[i])
 		}
 	})
 }
 
-func (c *checker) checkNeighbours(r *trace.Retrieval, row *trace.Row, pointer string, before, after *trace.Record) {
-	order := row.Order.Text()
+func (c *checker) checkNeighbours(r *trace.Retrieval, order, pointer string, before, after *trace.Record) {
 	byScore := 1
 	if order != trace.OrderID {
 		byScore = canon.CompareNumbers(before.Score.Raw, after.Score.Raw)
