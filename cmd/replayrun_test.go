@@ -48,6 +48,7 @@ func truncatedRun(t *testing.T) string {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	runtest.Put(t, dir, "trace/0000.jsonl", bytes.Join(lines[:8], nil))
 	runtest.Replace(t, dir, run.TraceFile, `"truncated":false`, `"truncated":true`)
+	runtest.Replace(t, dir, run.TraceFile, `"events_kept":16`, `"events_kept":8`)
 	runtest.Repair(t, dir)
 	return dir
 }
