@@ -46,10 +46,18 @@ func (a *App) replayPackage(o *replayOptions, f auditFile) (finding.Result, erro
 	}
 	result := replay.Audit(&replay.AuditInput{
 		Path: f.path, Records: turns.audit.Records, Personas: state.save.Personas,
-		Shape: formatOf(slices.Concat(turns.result.Findings, state.result.Findings)), Malformed: state.save.Malformed,
+		Shape: slices.Concat(evidenceOf(turns.result.Findings), formatOf(state.result.Findings)), Malformed: state.save.Malformed,
 	})
 	result.Name, result.Inputs = f.path, slices.Concat(turns.result.Inputs, state.result.Inputs)
 	return result, nil
+}
+
+// evidenceOf gives what breaks the format of a package or log, and each hash that is not that of what it covers: turns that were
+// edited after they were recorded prove nothing, whatever they replay to (CONTRACT V5).
+func evidenceOf(found []finding.Finding) []finding.Finding {
+	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool {
+		return f.Severity != finding.Error && f.Rule() != "V1" && f.Rule() != "C1"
+	})
 }
 
 // formatOf gives what breaks a format (CONTRACT V1, E1): what hashes claim is verify's matter.
