@@ -139,9 +139,10 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 	leftAudits, rightAudits := a.auditsIn(leftTree, o), a.auditsIn(rightTree, o)
 	var results []finding.Result
 	for _, side := range []struct {
-		root            string
-		tree            *dialect.Tree
-		streams, audits []string
+		root    string
+		tree    *dialect.Tree
+		streams []string
+		audits  []auditFile
 	}{{left, leftTree, leftStreams, leftAudits}, {right, rightTree, rightStreams, rightAudits}} {
 		if len(side.tree.Entries)+len(side.streams)+len(side.audits) == 0 {
 			results = append(results, empty(side.root, true, side.tree.Skipped...))
@@ -152,7 +153,7 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 	}
 	turns := turnsOf(leftTree, rightTree)
 	pairs := pairedByPlace(left, right, leftStreams, rightStreams)
-	audits := pairedByPlace(left, right, leftAudits, rightAudits)
+	audits := placedAudits(left, right, leftAudits, rightAudits)
 	step, done := a.progress(len(turns)+len(pairs)+len(audits), "diff")
 	defer done()
 	for _, turn := range turns {

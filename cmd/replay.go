@@ -80,7 +80,7 @@ mutations are compared.`,
 
 func (a *App) replay(o *replayOptions, path string) error {
 	if kind := a.auditKind(path, &artifactOptions{dialect: choice{value: dialectAuto}}); o.state != "" || kind != "" {
-		return a.replayAudit(o, auditFile{path, kind})
+		return a.replayAudit(o, auditFile{path: path, kind: kind})
 	}
 	switch {
 	case o.overrides.given():

@@ -35,7 +35,7 @@ func (a *App) replayAudit(o *replayOptions, f auditFile) error {
 func (a *App) replayPackage(o *replayOptions, f auditFile) (finding.Result, error) {
 	more := dialect.Options{Limit: int64(o.limit), Stdin: a.In, Digests: o.format.value == formatJSON}
 	turns, errPackage := a.readAudit(f, true, more, verify.AuditOptions{})
-	start := auditFile{o.state, a.auditKind(o.state, &artifactOptions{dialect: choice{value: dialectAuto}})}
+	start := auditFile{path: o.state, kind: a.auditKind(o.state, &artifactOptions{dialect: choice{value: dialectAuto}})}
 	if start.kind != llamabrain.KindPersona {
 		start.kind = llamabrain.KindSave
 	}
