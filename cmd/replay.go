@@ -84,7 +84,7 @@ func (a *App) replay(o *replayOptions, path string) error {
 	}
 	switch {
 	case o.overrides.given():
-		return usage("Name the folder of a run, or leave the flag out.", "%s is no folder of native runs, which --config, --policies, --snapshot, --profiles and --update belong to", path)
+		return usage("Name the folder of a run, or leave the flag out.", "%s is no folder of native runs, which --config, --policies, --snapshot, --profiles, --max-age and --update belong to", path)
 	case o.config == "":
 		return usage("Give the configuration of the gateway, context.json.", "--context-config is required")
 	case o.db != "" && o.mode.value != modeLedger:

@@ -18,7 +18,7 @@ func (a *App) replayAudit(o *replayOptions, f auditFile) error {
 	case o.state == "":
 		return usage("Give the save file from before the first turn.", "--state is required for %s", f.described())
 	case o.overrides.given():
-		return usage("Leave the flag out.", "--config, --policies, --snapshot, --profiles and --update belong to native runs, and %s is %s", f.path, f.described())
+		return usage("Leave the flag out.", "--config, --policies, --snapshot, --profiles, --max-age and --update belong to native runs, and %s is %s", f.path, f.described())
 	case o.config != "" || o.db != "" || o.until != replay.All || o.mode.value != modeStream:
 		return usage("Leave the flag out.", "--context-config, --mode, --db and --until belong to an event stream, and %s is %s", f.path, f.described())
 	case f.path == stdin && o.state == stdin:

@@ -1,17 +1,20 @@
 package cmd
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/replay"
+	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/trace"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
@@ -20,6 +23,7 @@ import (
 type overrides struct {
 	config, policies, snapshot, profiles string
 	update                               bool
+	maxAge                               int // days; 0 for any
 	jobs                                 int
 }
 
@@ -29,12 +33,25 @@ func (o *overrides) bind(c *cobra.Command) {
 	c.Flags().StringVar(&o.snapshot, "snapshot", "", "start snapshot of the working tree, in place of the recorded one")
 	c.Flags().StringVar(&o.profiles, "profiles", "", "tool profiles of the working tree, a profiles.json or a folder: both sides are digested under them")
 	c.Flags().BoolVar(&o.update, "update", false, "record divergent runs again with the working tree's files; refused where CI is set")
+	c.Flags().IntVar(&o.maxAge, "max-age", 0, "days since the recording after which a run proves nothing; 0 for any")
 	c.Flags().IntVar(&o.jobs, "jobs", 1, "runs that are replayed at a time")
 }
 
 // given says that a flag of native runs was given.
 func (o *overrides) given() bool {
-	return o.config+o.policies+o.snapshot+o.profiles != "" || o.update
+	return o.config+o.policies+o.snapshot+o.profiles != "" || o.update || o.maxAge != 0
+}
+
+// tooOld says that a run was recorded longer ago than is allowed: it may tell nothing of today's model any more (R4). A time that
+// the manifest does not state is no recent one.
+func (a *App) tooOld(t *trace.Trace, days int) []finding.Finding {
+	created, _ := canon.Integer(t.Recording.Manifest.Field("/created_ticks").Raw)
+	if days == 0 || t.Recording.CutShort != "" || created > ticks(a.Now())-int64(days)*run.TicksPerDay {
+		return nil
+	}
+	f := about(finding.ReplayTooOld, t.Recording.Manifest.Path)
+	f.Pointer, f.Detail = "/created_ticks", fmt.Sprintf("the run was recorded more than %d days ago", days)
+	return []finding.Finding{f}
 }
 
 // isRuns says that every argument is a native run, by its folder or its manifest, or a folder to look for runs in.
@@ -57,6 +74,8 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 		return usage("Leave the flag out.", "--mode, --db and --state belong to streams and packages, and folders are native runs")
 	case o.until < replay.All:
 		return usage("Give the index of an event.", "--until %d is no index", o.until)
+	case o.overrides.maxAge < 0:
+		return usage("Give a number of days, or 0 for any age.", "--max-age %d is less than none", o.overrides.maxAge)
 	case o.overrides.jobs < 1:
 		return usage("Give a number from 1 on.", "--jobs %d is less than one", o.overrides.jobs)
 	}
@@ -178,6 +197,7 @@ func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given
 		return r, err
 	}
 	found := verify.Trace(artifact.Trace, artifact.Shape, verify.Options{InFolder: true}).Findings
+	found = append(found, a.tooOld(artifact.Trace, o.overrides.maxAge)...)
 	switch {
 	case !r.follows(before):
 	case !before.reached || before.made != nil && before.made.End != nil && before.made.End.Buffer.State != memory.CommitApplied:

@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
@@ -220,3 +222,26 @@ func TestAPatternThatRunsOutOfTimeProvesNothing(t *testing.T) {
 		t.Errorf("exit code %d:%s", exit, inShort(errs))
 	}
 }
+
+// R4: a recording that is older than the stated age is no pass. The clock is the command's.
+func TestAnOldRecordingIsNoPass(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	p := newProcess(t)
+	if code := p.Run([]string{"run", "--from", nativeFixture("inputs", "single"), "--out", out}); code != 0 {
+		t.Fatalf("exit code %d, %s", code, p.errs)
+	}
+	for _, c := range []struct {
+		days int
+		age  time.Duration
+		exit int
+	}{{0, 1000 * day, 0}, {30, 30*day - time.Second, 0}, {30, 30 * day, 3}, {1, 0, 0}, {-1, 0, 2}} {
+		p := newProcess(t)
+		p.Now = func() time.Time { return fixedNow().Add(c.age) }
+		code := p.Run([]string{"replay", out, "--max-age", strconv.Itoa(c.days)})
+		if code != c.exit || strings.Contains(p.out.String(), "replay.too_old") != (c.exit == 3) {
+			t.Errorf("%d days, %s old: exit code %d, %s%s", c.days, c.age, code, p.out, p.errs)
+		}
+	}
+}
+
+const day = 24 * time.Hour
