@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/dmpl/dmpl/pkg/finding"
 )
@@ -64,6 +65,10 @@ func TestEveryCodeIsProduced(t *testing.T) {
 	for _, in := range madeRuns(t) {
 		codes.report(t, in.name, reportOf(t, in, "json"))
 	}
+	old := newProcess(t) // a report that needs a clock: no other does
+	old.Now = func() time.Time { return fixedNow().Add(2 * day) }
+	old.Run([]string{"replay", nativeFixture("runs", "single"), "--max-age", "1", "--format", "json"})
+	codes.report(t, "an old recording", old.out.Bytes())
 	for _, r := range storeRefusals(t) {
 		p := newProcess(t)
 		p.Run(r.args)

@@ -124,9 +124,6 @@ func madeRuns(t *testing.T) map[string]invocation {
 	extra := runtest.Copy(t, filepath.Join(fixtures, "runs-native", "base"), filepath.Join(t.TempDir(), "run"))
 	runtest.Put(t, extra, "notes.txt", []byte("?"))
 	all["equiv.inputs"] = invocation{"an input that was edited", editedInput(t)}
-	old := runtest.Copy(t, nativeFixture("runs", "single"), filepath.Join(t.TempDir(), "run"))
-	runtest.Replace(t, old, run.ManifestFile, `"created_ticks": `, `"created_ticks": 1, "was": `)
-	all["replay.too_old"] = invocation{"a recording of long ago", []string{"replay", old, "--max-age", "1"}}
 	all["replay.chain_broken"] = invocation{"a chain with another start", []string{"replay", brokenChain(t)}}
 	all["run.file_extra"] = invocation{"a file that nobody listed", []string{"verify", extra}}
 	return all
@@ -136,7 +133,7 @@ func madeRuns(t *testing.T) map[string]invocation {
 func TestEditedNativeRunsAreFound(t *testing.T) {
 	for code, in := range madeRuns(t) {
 		r, exit := runJSON(t, in.args...)
-		if want := map[bool]int{true: 3, false: 1}[code == "equiv.inputs" || code == "replay.too_old"]; exit != want {
+		if want := map[bool]int{true: 3, false: 1}[code == "equiv.inputs"]; exit != want {
 			t.Errorf("%s: exit code %d; %s", in.name, exit, describe(r.errors()))
 		}
 		found := false
