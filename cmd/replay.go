@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -81,6 +82,9 @@ mutations are compared.`,
 func (a *App) replay(o *replayOptions, path string) error {
 	if kind := a.auditKind(path, &artifactOptions{dialect: choice{value: dialectAuto}}); o.state != "" || kind != "" {
 		return a.replayAudit(o, auditFile{path: path, kind: kind})
+	}
+	if _, err := os.Stat(path); err != nil && path != stdin {
+		return dialect.Unreadable(path, err)
 	}
 	switch {
 	case o.overrides.given():

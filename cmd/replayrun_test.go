@@ -162,6 +162,7 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"replay", nativeFixture("runs", "single"), "--until", "-2"}, "--until -2 is no index"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--config", nativeFixture("tree", "policy-2.json")}, "policy-2.json, at /schema_version"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--policies", nativeFixture("tree", "same.json")}, "same.json, at /retrieval"},
+		{[]string{"replay", nativeFixture("nowhere")}, "nowhere: cannot stat: no such file"},
 		{[]string{"replay", nativeFixture("runs.json"), "--update"}, "is no folder of native runs"},
 	} {
 		os.RemoveAll(out)
