@@ -9,8 +9,12 @@ import (
 	"github.com/dmpl/dmpl/pkg/verify"
 )
 
-// auditFile is a file of LlamaBrain and what it is.
-type auditFile struct{ path, kind string }
+// auditFile is a file of LlamaBrain and what it is, or a rolling log of several files.
+type auditFile struct {
+	path, kind string
+	log        string   // pattern of the files of a rolling log; empty for what is none by its name
+	parts      []string // the files of a rolling log, in their order
+}
 
 func (f auditFile) hasRecords() bool {
 	return f.kind == llamabrain.KindPackage || f.kind == llamabrain.KindLog
@@ -56,13 +60,13 @@ func (a *App) takeAudits(tree *dialect.Tree, o *artifactOptions) []auditFile {
 	byContent := artifactOptions{dialect: choice{value: dialectAuto}}
 	for _, path := range tree.Skipped {
 		if kind := a.auditKind(path, &byContent); kind != "" {
-			audits = append(audits, auditFile{path, kind})
+			audits = append(audits, auditFile{path: path, kind: kind})
 			continue
 		}
 		rest = append(rest, path)
 	}
 	tree.Skipped = rest
-	return audits
+	return rolled(audits)
 }
 
 // auditRead is one file of LlamaBrain as it was read: records, or a save.
@@ -74,13 +78,15 @@ type auditRead struct {
 
 // readAudit reads a file and verifies it on the way, so that a log need not be kept.
 func (a *App) readAudit(f auditFile, keep bool, more dialect.Options, o verify.AuditOptions) (auditRead, error) {
-	a.collectFor(f.path)
+	for _, path := range f.files() {
+		a.collectFor(path)
+	}
 	o.Path = f.path
 	switch f.kind {
 	case llamabrain.KindPackage:
 		return readPackage(f.path, more, o)
 	case llamabrain.KindLog:
-		return readLog(f.path, keep, more, o)
+		return readLog(f, keep, more, o)
 	}
 	return readSave(f, more, o)
 }
@@ -102,21 +108,29 @@ func readPackage(path string, more dialect.Options, o verify.AuditOptions) (audi
 	return read, nil
 }
 
-func readLog(path string, keep bool, more dialect.Options, o verify.AuditOptions) (auditRead, error) {
-	read := auditRead{audit: &equiv.Audit{Path: path}}
+func readLog(f auditFile, keep bool, more dialect.Options, o verify.AuditOptions) (auditRead, error) {
+	read := auditRead{audit: &equiv.Audit{Path: f.path}}
 	check := verify.NewAudit(o)
-	log, err := llamabrain.ReadLog(path, more, func(r *audit.Record) error {
-		check.Record(r)
-		if keep {
-			read.audit.Records = append(read.audit.Records, *r)
+	var whole llamabrain.Log
+	records := 0
+	for _, path := range f.files() {
+		before := records
+		log, err := llamabrain.ReadLog(path, more, func(r *audit.Record) error {
+			r.Position, r.File = r.Position+before, path
+			records++
+			check.Record(r)
+			if keep {
+				read.audit.Records = append(read.audit.Records, *r)
+			}
+			return nil
+		})
+		if err != nil {
+			return auditRead{}, err
 		}
-		return nil
-	})
-	if err != nil {
-		return auditRead{}, err
+		whole.Shape, whole.Inputs = append(whole.Shape, log.Shape...), append(whole.Inputs, log.Inputs...)
 	}
-	read.result = check.Log(log.Shape)
-	read.audit.Findings, read.result.Inputs = read.result.Findings, log.Inputs
+	read.result = check.Log(whole.Shape)
+	read.audit.Findings, read.result.Inputs = read.result.Findings, whole.Inputs
 	return read, nil
 }
 

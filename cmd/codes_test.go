@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/dmpl/dmpl/pkg/finding"
 )
@@ -70,6 +71,13 @@ func TestEveryCodeIsProduced(t *testing.T) {
 	for _, c := range heldToStores(t) {
 		codes.report(t, c.what, reportOf(t, invocation{c.what, c.args}, "json"))
 	}
+	old := newProcess(t) // a report that needs a clock: no other does
+	old.Now = func() time.Time { return fixedNow().Add(2 * day) }
+	old.Run([]string{"replay", nativeFixture("runs", "single"), "--max-age", "1", "--format", "json"})
+	codes.report(t, "an old recording", old.out.Bytes())
+	refused := newProcess(t)
+	refused.Run([]string{"run", "--from", nativeFixture("inputs", "single"), "--out", t.TempDir(), "--config", nativeFixture("tree", "policy-2.json")})
+	codes.message("inputs that cannot be executed", refused.errs.String())
 	for _, r := range storeRefusals(t) {
 		p := newProcess(t)
 		p.Run(r.args)

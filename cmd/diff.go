@@ -13,6 +13,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/replay"
+	"github.com/dmpl/dmpl/pkg/trace"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
 
@@ -54,6 +55,7 @@ type pairing struct {
 	name                string
 	left, right         string
 	leftMore, rightMore dialect.Options
+	read                func(left, right *trace.Trace) // what was read; nil where nobody asks
 }
 
 func (a *App) diff(o *diffOptions, left, right string) error {
@@ -139,9 +141,10 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 	leftAudits, rightAudits := a.auditsIn(leftTree, o), a.auditsIn(rightTree, o)
 	var results []finding.Result
 	for _, side := range []struct {
-		root            string
-		tree            *dialect.Tree
-		streams, audits []string
+		root    string
+		tree    *dialect.Tree
+		streams []string
+		audits  []auditFile
 	}{{left, leftTree, leftStreams, leftAudits}, {right, rightTree, rightStreams, rightAudits}} {
 		if len(side.tree.Entries)+len(side.streams)+len(side.audits) == 0 {
 			results = append(results, empty(side.root, true, side.tree.Skipped...))
@@ -152,11 +155,12 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 	}
 	turns := turnsOf(leftTree, rightTree)
 	pairs := pairedByPlace(left, right, leftStreams, rightStreams)
-	audits := pairedByPlace(left, right, leftAudits, rightAudits)
+	audits := placedAudits(left, right, leftAudits, rightAudits)
 	step, done := a.progress(len(turns)+len(pairs)+len(audits), "diff")
 	defer done()
+	chains := chainPair{whole: true}
 	for _, turn := range turns {
-		result, err := a.diffTurn(turn, left, right, o, settings)
+		result, err := a.diffTurn(turn, left, right, o, settings, &chains)
 		if err != nil {
 			return nil, err
 		}
@@ -179,6 +183,7 @@ func (a *App) diffTrees(left, right string, o *diffOptions, settings equiv.Optio
 		results = append(results, result)
 		step()
 	}
+	results = append(results, chains.results(left, right)...)
 	if alone := orphans(slices.Concat(leftTree.Orphans, rightTree.Orphans)); len(alone) > 0 {
 		whole := finding.Result{
 			Name: a.nameOf(left, right), Findings: alone,
@@ -227,7 +232,8 @@ func turnsOf(left, right *dialect.Tree) []turn {
 	return turns
 }
 
-func (a *App) diffTurn(t turn, left, right string, o *diffOptions, settings equiv.Options) (finding.Result, error) {
+func (a *App) diffTurn(t turn, left, right string, o *diffOptions, settings equiv.Options, chains *chainPair) (finding.Result, error) {
+	chains.whole = chains.whole && t.left != nil && t.right != nil
 	switch {
 	case t.right == nil:
 		return missing(finding.EquivTurnMissing, t.key, t.left.Path, right, "the right run has no such turn"), nil
@@ -237,6 +243,7 @@ func (a *App) diffTurn(t turn, left, right string, o *diffOptions, settings equi
 	return a.diffPair(pairing{
 		name: t.key, left: t.left.Path, right: t.right.Path,
 		leftMore: dialect.Options{Shared: t.left.Shared}, rightMore: dialect.Options{Shared: t.right.Shared},
+		read: chains.add,
 	}, o, settings)
 }
 
@@ -257,6 +264,9 @@ func (a *App) diffPair(p pairing, o *diffOptions, settings equiv.Options) (findi
 	right, errRight := a.read(p.right, &o.artifactOptions, p.rightMore)
 	if errLeft != nil || errRight != nil {
 		return troubled(p.name, true, errLeft, errRight)
+	}
+	if p.read != nil {
+		p.read(left.Trace, right.Trace)
 	}
 	// The given profiles are an override: the sides answer for what they recorded, not for them. What never varies is
 	// no matter between two runs.

@@ -19,18 +19,24 @@ func (a *App) areAudits(left, right string, o *diffOptions) (pair auditPair, are
 		return auditPair{}, false, nil
 	}
 	pair = auditPair{
-		auditFile{left, a.auditKind(left, &o.artifactOptions)}, auditFile{right, a.auditKind(right, &o.artifactOptions)},
+		auditFile{path: left, kind: a.auditKind(left, &o.artifactOptions)}, auditFile{path: right, kind: a.auditKind(right, &o.artifactOptions)},
 	}
-	switch {
-	case pair.left.kind == "" && pair.right.kind == "":
+	if pair.left.kind == "" && pair.right.kind == "" {
 		return pair, false, nil
-	case pair.left.hasRecords() != pair.right.hasRecords() || !pair.left.hasRecords() && pair.left.kind != pair.right.kind:
-		return pair, false, usage("Compare two packages or logs, or two save files, or two snapshots.",
-			"%s is %s and %s is %s", left, pair.left.described(), right, pair.right.described())
-	case o.leftRetrieval+o.rightRetrieval+o.profiles != "":
-		return pair, false, usage("Leave the flag out.", "retrieval traces and tool profiles belong to traces, and two files of LlamaBrain were given")
 	}
-	return pair, true, nil
+	return pair, true, pair.comparable(o)
+}
+
+// comparable refuses two files that cannot be compared with each other.
+func (p auditPair) comparable(o *diffOptions) error {
+	switch {
+	case p.left.hasRecords() != p.right.hasRecords() || !p.left.hasRecords() && p.left.kind != p.right.kind:
+		return usage("Compare two packages or logs, or two save files, or two snapshots.",
+			"%s is %s and %s is %s", p.left.path, p.left.described(), p.right.path, p.right.described())
+	case o.leftRetrieval+o.rightRetrieval+o.profiles != "":
+		return usage("Leave the flag out.", "retrieval traces and tool profiles belong to traces, and two files of LlamaBrain were given")
+	}
+	return nil
 }
 
 // diffAudits compares two files of LlamaBrain (CONTRACT E12).
@@ -54,30 +60,49 @@ func (a *App) diffAudits(p auditPair, o *diffOptions) (finding.Result, error) {
 }
 
 // auditsIn takes the files of LlamaBrain out of a folder. Where they alone are asked for, nothing else of it counts.
-func (a *App) auditsIn(tree *dialect.Tree, o *diffOptions) []string {
+func (a *App) auditsIn(tree *dialect.Tree, o *diffOptions) []auditFile {
 	if o.dialect.value == llamabrain.Name {
 		tree.Entries, tree.Orphans = nil, nil
 	}
-	var paths []string
-	for _, f := range a.takeAudits(tree, &o.artifactOptions) {
-		paths = append(paths, f.path)
+	return a.takeAudits(tree, &o.artifactOptions)
+}
+
+// placedAudits pairs the files of LlamaBrain of two folders by their places below the roots.
+func placedAudits(leftRoot, rightRoot string, left, right []auditFile) []auditPlace {
+	var places []auditPlace
+	byName := func(files []auditFile) (names []string, all map[string]auditFile) {
+		all = map[string]auditFile{}
+		for _, f := range files {
+			names, all[f.name()] = append(names, f.name()), f
+		}
+		return names, all
 	}
-	return paths
+	leftNames, leftFiles := byName(left)
+	rightNames, rightFiles := byName(right)
+	for _, p := range pairedByPlace(leftRoot, rightRoot, leftNames, rightNames) {
+		places = append(places, auditPlace{p.place, auditPair{leftFiles[p.left], rightFiles[p.right]}})
+	}
+	return places
+}
+
+// auditPlace is a place that both folders can have, with the file of each; a side without one has no path.
+type auditPlace struct {
+	place string
+	auditPair
 }
 
 // diffAuditPair compares the files of LlamaBrain at one place of two folders.
-func (a *App) diffAuditPair(p placedPair, left, right string, o *diffOptions) (finding.Result, error) {
+func (a *App) diffAuditPair(p auditPlace, left, right string, o *diffOptions) (finding.Result, error) {
 	switch {
-	case p.right == "":
-		return missing(finding.AuditDiffMissing, p.place, p.left, right, "the right folder has no such file"), nil
-	case p.left == "":
-		return missing(finding.AuditDiffMissing, p.place, left, p.right, "the left folder has no such file"), nil
+	case p.right.path == "":
+		return missing(finding.AuditDiffMissing, p.place, p.left.path, right, "the right folder has no such file"), nil
+	case p.left.path == "":
+		return missing(finding.AuditDiffMissing, p.place, left, p.right.path, "the left folder has no such file"), nil
 	}
-	pair, _, err := a.areAudits(p.left, p.right, o)
-	if err != nil {
+	if err := p.comparable(o); err != nil {
 		return finding.Result{}, err
 	}
-	result, err := a.diffAudits(pair, o)
+	result, err := a.diffAudits(p.auditPair, o)
 	result.Name = p.place
 	return result, err
 }

@@ -52,7 +52,7 @@ func (r reported) errors() []reportedEntry {
 func runJSON(t *testing.T, args ...string) (reported, int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &cmd.App{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}
+	a := &cmd.App{In: strings.NewReader(""), Out: &out, Err: &errs, Now: fixedNow, Dir: t.TempDir()}
 	code := a.Run(append(slices.Clone(args), "--format", "json"))
 	var r reported
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -83,11 +84,14 @@ mutations are compared.`,
 
 func (a *App) replay(o *replayOptions, path string) error {
 	if kind := a.auditKind(path, &artifactOptions{dialect: choice{value: dialectAuto}}); o.state != "" || kind != "" {
-		return a.replayAudit(o, auditFile{path, kind})
+		return a.replayAudit(o, auditFile{path: path, kind: kind})
+	}
+	if _, err := os.Stat(path); err != nil && path != stdin {
+		return dialect.Unreadable(path, err)
 	}
 	switch {
 	case o.overrides.given():
-		return usage("Name the folder of a run, or leave the flag out.", "%s is no folder of native runs, which --config, --policies, --snapshot, --profiles and --update belong to", path)
+		return usage("Name the folder of a run, or leave the flag out.", "%s is no folder of native runs, which --config, --policies, --snapshot, --profiles, --max-age and --update belong to", path)
 	case o.config == "":
 		return usage("Give the configuration of the gateway, context.json.", "--context-config is required")
 	case o.db != "" && o.mode.value != modeLedger:

@@ -51,6 +51,23 @@ func TestAChainIsFollowedUnderTheWorkingTreesFiles(t *testing.T) {
 	}
 }
 
+// E1, P6: two chains are not equivalent where one is none, though each run be equal to its twin.
+func TestDiffHoldsEachSideToItsChain(t *testing.T) {
+	whole := nativeFixture("runs", "chain")
+	broken := runtest.Copy(t, whole, filepath.Join(t.TempDir(), "chain"))
+	runtest.Replace(t, broken, "0001/manifest.json", `"previous_run_id": "`, `"previous_run_id": "other-`)
+	for _, c := range []struct {
+		left, right string
+		exit        int
+		results     int
+	}{{whole, whole, 0, 3}, {whole, broken, 3, 4}, {broken, broken, 3, 5}} {
+		r, exit := runJSON(t, "diff", c.left, c.right)
+		if exit != c.exit || len(r.Results) != c.results || (exit != 0) != strings.Contains(inShort(r.errors()), "run.chain") {
+			t.Errorf("exit code %d, %d results:%s", exit, len(r.Results), inShort(r.errors()))
+		}
+	}
+}
+
 // R4, P6: a chain is rewritten whole or not at all, and holds together afterwards.
 func TestAChainIsUpdatedWhole(t *testing.T) {
 	t.Setenv("CI", "")

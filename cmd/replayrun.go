@@ -3,17 +3,20 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/replay"
+	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/trace"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
@@ -22,6 +25,7 @@ import (
 type overrides struct {
 	config, policies, snapshot, profiles string
 	update                               bool
+	maxAge                               int // days; 0 for any
 	jobs                                 int
 	store                                string
 }
@@ -32,13 +36,26 @@ func (o *overrides) bind(c *cobra.Command) {
 	c.Flags().StringVar(&o.snapshot, "snapshot", "", "start snapshot of the working tree, in place of the recorded one")
 	c.Flags().StringVar(&o.profiles, "profiles", "", "tool profiles of the working tree, a profiles.json or a folder: both sides are digested under them")
 	c.Flags().BoolVar(&o.update, "update", false, "record divergent runs again with the working tree's files; refused where CI is set")
+	c.Flags().IntVar(&o.maxAge, "max-age", 0, "days since the recording after which a run proves nothing; 0 for any")
 	c.Flags().IntVar(&o.jobs, "jobs", 1, "runs that are replayed at a time")
 	c.Flags().StringVar(&o.store, "store", "", "take the start snapshot of each run from this store, and hold its commit to it: sqlite:PATH or postgres://USER@HOST/DATABASE")
 }
 
 // given says that a flag of native runs was given.
 func (o *overrides) given() bool {
-	return o.config+o.policies+o.snapshot+o.profiles != "" || o.update
+	return o.config+o.policies+o.snapshot+o.profiles != "" || o.update || o.maxAge != 0
+}
+
+// tooOld says that a run was recorded longer ago than is allowed: it may tell nothing of today's model any more (R4). A time that
+// the manifest does not state is no recent one.
+func (a *App) tooOld(t *trace.Trace, days int) []finding.Finding {
+	created, _ := canon.Integer(t.Recording.Manifest.Field("/created_ticks").Raw)
+	if days == 0 || t.Recording.CutShort != "" || created > ticks(a.Now())-int64(days)*run.TicksPerDay {
+		return nil
+	}
+	f := about(finding.ReplayTooOld, t.Recording.Manifest.Path)
+	f.Pointer, f.Detail = "/created_ticks", fmt.Sprintf("the run was recorded more than %d days ago", days)
+	return []finding.Finding{f}
 }
 
 // isRuns says that every argument is a native run, by its folder or its manifest, or a folder to look for runs in.
@@ -61,6 +78,8 @@ func (a *App) replayRuns(ctx context.Context, o *replayOptions, args []string) (
 		return usage("Leave the flag out.", "--mode, --db and --state belong to streams and packages, and folders are native runs")
 	case o.until < replay.All:
 		return usage("Give the index of an event.", "--until %d is no index", o.until)
+	case o.overrides.maxAge < 0:
+		return usage("Give a number of days, or 0 for any age.", "--max-age %d is less than none", o.overrides.maxAge)
 	case o.overrides.jobs < 1:
 		return usage("Give a number from 1 on.", "--jobs %d is less than one", o.overrides.jobs)
 	case o.overrides.store != "" && (o.overrides.snapshot != "" || o.overrides.update):
@@ -117,9 +136,14 @@ func (a *App) replayRuns(ctx context.Context, o *replayOptions, args []string) (
 		}
 	}
 	if o.until == replay.All && chains.Links() > 0 {
-		whole := finding.Result{Name: "chains", Findings: verified.Findings()}
+		whole := finding.Result{Name: "chains"}
 		if !given.documents() { // else each run starts where the one before ends
-			whole.Findings = append(whole.Findings, chains.Findings()...)
+			whole.Findings = chains.Findings()
+		}
+		for _, f := range verified.Findings() { // what the recordings say of one another, unless it is said of what was made
+			if !slices.ContainsFunc(whole.Findings, func(made finding.Finding) bool { return made.Artifact == f.Artifact }) {
+				whole.Findings = append(whole.Findings, f)
+			}
 		}
 		whole.Checks = []finding.Check{{ID: "P6", Status: finding.Passed, Count: chains.Links()}}
 		if len(whole.Findings) > 0 {
@@ -215,6 +239,7 @@ func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given
 		return r, err
 	}
 	found := verify.Trace(artifact.Trace, artifact.Shape, verify.Options{InFolder: true}).Findings
+	found = append(found, a.tooOld(artifact.Trace, o.overrides.maxAge)...)
 	switch {
 	case !r.follows(before):
 	case !before.reached || before.made != nil && before.made.End != nil && before.made.End.Buffer.State != memory.CommitApplied:

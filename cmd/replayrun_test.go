@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dmpl/dmpl/cmd"
 	"github.com/dmpl/dmpl/pkg/run"
@@ -49,6 +51,7 @@ func truncatedRun(t *testing.T) string {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	runtest.Put(t, dir, "trace/0000.jsonl", bytes.Join(lines[:8], nil))
 	runtest.Replace(t, dir, run.TraceFile, `"truncated":false`, `"truncated":true`)
+	runtest.Replace(t, dir, run.TraceFile, `"events_kept":16`, `"events_kept":8`)
 	runtest.Repair(t, dir)
 	return dir
 }
@@ -163,6 +166,7 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"replay", nativeFixture("runs", "single"), "--until", "-2"}, "--until -2 is no index"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--config", nativeFixture("tree", "policy-2.json")}, "policy-2.json, at /schema_version"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--policies", nativeFixture("tree", "same.json")}, "same.json, at /retrieval"},
+		{[]string{"replay", nativeFixture("nowhere")}, "nowhere: cannot stat: no such file"},
 		{[]string{"replay", nativeFixture("runs.json"), "--update"}, "is no folder of native runs"},
 	} {
 		os.RemoveAll(out)
@@ -246,3 +250,26 @@ func TestAPatternThatRunsOutOfTimeProvesNothing(t *testing.T) {
 		t.Errorf("exit code %d:%s", exit, inShort(errs))
 	}
 }
+
+// R4: a recording that is older than the stated age is no pass. The clock is the command's.
+func TestAnOldRecordingIsNoPass(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	p := newProcess(t)
+	if code := p.Run([]string{"run", "--from", nativeFixture("inputs", "single"), "--out", out}); code != 0 {
+		t.Fatalf("exit code %d, %s", code, p.errs)
+	}
+	for _, c := range []struct {
+		days int
+		age  time.Duration
+		exit int
+	}{{0, 1000 * day, 0}, {30, 30*day - time.Second, 0}, {30, 30 * day, 3}, {1, 0, 0}, {-1, 0, 2}} {
+		p := newProcess(t)
+		p.Now = func() time.Time { return fixedNow().Add(c.age) }
+		code := p.Run([]string{"replay", out, "--max-age", strconv.Itoa(c.days)})
+		if code != c.exit || strings.Contains(p.out.String(), "replay.too_old") != (c.exit == 3) {
+			t.Errorf("%d days, %s old: exit code %d, %s%s", c.days, c.age, code, p.out, p.errs)
+		}
+	}
+}
+
+const day = 24 * time.Hour

@@ -235,7 +235,7 @@ func (a *App) recordChain(dir string, s record.Settings, in *inputs) error {
 func executionProblem(err error) error {
 	var wrong *execute.Error
 	if errors.As(err, &wrong) {
-		return &dialect.Problem{Code: finding.ShapeValue, Path: wrong.Path, Pointer: wrong.Pointer, Offset: -1, Detail: wrong.Detail}
+		return &dialect.Problem{Code: finding.InputNotExecutable, Path: wrong.Path, Pointer: wrong.Pointer, Offset: -1, Detail: wrong.Detail}
 	}
 	var bad *canon.Error
 	if errors.As(err, &bad) {

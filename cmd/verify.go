@@ -111,7 +111,7 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 			return []finding.Result{result}, err
 		}
 		if kind := a.auditKind(path, &o.artifactOptions); kind != "" {
-			result, err := a.verifyAudit(auditFile{path, kind}, o, settings)
+			result, err := a.verifyAudit(auditFile{path: path, kind: kind}, o, settings)
 			return []finding.Result{result}, err
 		}
 		if o.contextFile != "" && exists(path) {

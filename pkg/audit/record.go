@@ -11,6 +11,7 @@ import (
 
 // Record is one recorded turn, LlamaBrain's AuditRecord.
 type Record struct {
+	File                  string // of a rolling log: the one where the record stands; else empty
 	RecordID              string // random
 	NpcID                 string
 	InteractionCount      int64

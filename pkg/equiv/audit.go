@@ -109,9 +109,9 @@ func (c *auditComparer) records() {
 			// E1: it may be the one that cannot be read.
 			c.tally("E12", finding.NotChecked, "records of a side are malformed")
 		case p.left != nil:
-			c.alone(p.left, "the right side has no record of this NPC and interaction", "", p.left.Pointer)
+			c.alone(p.left, place{leftFile: p.left.File, leftPointer: p.left.Pointer}, "the right side has no record of this NPC and interaction")
 		default:
-			c.alone(p.right, "the left side has no record of this NPC and interaction", p.right.Pointer, "")
+			c.alone(p.right, place{rightFile: p.right.File, rightPointer: p.right.Pointer}, "the left side has no record of this NPC and interaction")
 		}
 	}
 }
@@ -125,8 +125,8 @@ func readable(records []audit.Record) (list []*audit.Record, all bool) {
 	return list, len(list) == len(records)
 }
 
-func (c *auditComparer) alone(r *audit.Record, detail, right, left string) {
-	at := place{index: r.Position, subject: subjectOf(r), leftPointer: left, rightPointer: right}
+func (c *auditComparer) alone(r *audit.Record, at place, detail string) {
+	at.index, at.subject = r.Position, subjectOf(r)
 	c.differ(finding.AuditDiffRecord, at, nil, nil, detail)
 	c.tally("E12", finding.Failed, "")
 }
@@ -180,7 +180,9 @@ func (c *auditComparer) record(left, right *audit.Record) {
 		if !slices.Contains(differ, f.Name) {
 			continue
 		}
-		at := place{index: left.Position, subject: subjectOf(left), leftPointer: left.Pointer, rightPointer: right.Pointer}.member(f.Name)
+		at := place{
+			index: left.Position, subject: subjectOf(left), leftFile: left.File, rightFile: right.File, leftPointer: left.Pointer, rightPointer: right.Pointer,
+		}.member(f.Name)
 		detail := f.Name + " differs"
 		if driftMember[drift.Type] == f.Name {
 			detail = drift.Description

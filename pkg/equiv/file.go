@@ -39,7 +39,7 @@ func (c *fileComparer) takeOver(id string, found []finding.Finding) {
 func (c *fileComparer) differ(code finding.Code, at place, left, right []byte, detail string) *finding.Finding {
 	f := finding.New(code)
 	f.EventIndex, f.Subject, f.Pointer, f.RightPointer = at.index, at.subject, at.leftPointer, at.rightPointer
-	f.Artifact, f.RightArtifact = c.left, c.right
+	f.Artifact, f.RightArtifact = cmp.Or(at.leftFile, c.left), cmp.Or(at.rightFile, c.right)
 	f.Expected, f.Actual = left, right
 	f.Detail, f.Hint = cmp.Or(detail, finding.Lookup(code).Title), finding.Lookup(code).Action
 	c.result.Findings = append(c.result.Findings, f)

@@ -47,7 +47,7 @@ func (c *comparer) compareAnswer(at attempt) {
 	left, okLeft := c.left.Recording.Output(at.turn, at.number)
 	right, okRight := c.right.Recording.Output(at.turn, at.number)
 	l, r := left.Field("/text"), right.Field("/text")
-	if okLeft && okRight && l.Ok() && r.Ok() && (bytes.Equal(l.Raw, r.Raw) || l.Same(r)) {
+	if okLeft && okRight && isText(l) && isText(r) && (bytes.Equal(l.Raw, r.Raw) || l.Same(r)) {
 		return
 	}
 	event, told := c.parsed(at)
@@ -59,12 +59,14 @@ func (c *comparer) compareAnswer(at attempt) {
 	case okLeft != okRight:
 		p.leftFile, p.rightFile = cmp.Or(left.Path, c.left.Path), cmp.Or(right.Path, c.right.Path)
 		c.report(finding.StageOutput, p, left.Value.Raw(), right.Value.Raw(), "only one side has this answer")
-	case !l.Ok() || !r.Ok():
+	case !isText(l) || !isText(r):
 		c.uncompared = true
 	case !told:
 		c.report(finding.StageOutput, p.member("text"), l.Raw, r.Raw, "the model answered something else, and no digest of the trace shows it")
 	}
 }
+
+func isText(f trace.Field) bool { return f.Ok() && f.Raw[0] == '"' }
 
 // parsed gives the event that an answer belongs to, and says whether the parsed answers there differ.
 func (c *comparer) parsed(at attempt) (event int, differ bool) {

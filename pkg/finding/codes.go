@@ -5,6 +5,7 @@ const (
 	// input: dmpl could not get at the evidence, or found none.
 	InputUnreadable      Code = "input.unreadable"
 	InputNotAFile        Code = "input.not_a_file"
+	InputNotExecutable   Code = "input.not_executable"
 	InputTooLarge        Code = "input.too_large"
 	InputGzip            Code = "input.damaged_gzip"
 	InputDatabase        Code = "input.damaged_database"

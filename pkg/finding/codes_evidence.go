@@ -17,6 +17,13 @@ var evidenceEntries = []Entry{
 		Action:  "Name the file itself; to read a pipe, use - for standard input.",
 	},
 	{
+		Code: InputNotExecutable, Rule: "P1", Severity: Error, Effect: Trouble,
+		Title:   "the inputs cannot be executed",
+		Meaning: "A run was to be executed, and a document is not what a stage needs, or the documents do not belong together.",
+		Causes:  "A member that is missing or unknown, or an answer to a turn or a prompt that is not there.",
+		Action:  "Correct the place that is named, and run the command again.",
+	},
+	{
 		Code: InputTooLarge, Rule: "C1", Severity: Error, Effect: Trouble,
 		Title:   "input is larger than the limit",
 		Meaning: "The document is over the size that dmpl reads at once.",

@@ -13,6 +13,7 @@ const (
 
 	ReplayOverridden       Code = "replay.overridden"
 	ReplayNotExecuted      Code = "replay.not_executed"
+	ReplayTooOld           Code = "replay.too_old"
 	ReplayCandidateUnknown Code = "replay.candidate_unknown"
 	ReplayPromptChanged    Code = "replay.prompt_changed"
 	ReplayOutputMissing    Code = "replay.output_missing"
@@ -95,6 +96,13 @@ var replayEntries = []Entry{
 		Meaning: "A document of the recording is not what a stage needs. Nothing was made again, so nothing is known.",
 		Causes:  "An edited file, a newer writer, or a mode that cannot be repeated.",
 		Action:  "Verify the run, and record it again.",
+	},
+	{
+		Code: ReplayTooOld, Rule: "R4", Severity: Error, Effect: Rejects,
+		Title:   "the recording is too old",
+		Meaning: "The run was recorded longer ago than --max-age allows. That it replays says nothing of what the model answers today.",
+		Causes:  "Baselines that nobody has recorded again.",
+		Action:  "Record the run again with the model of today.",
 	},
 	{
 		Code: ReplayCandidateUnknown, Rule: "R7", Severity: Error, Effect: Differs,

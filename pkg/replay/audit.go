@@ -99,7 +99,7 @@ func (r *auditReplay) conversation(turns []*audit.Record, personas []audit.Perso
 		return
 	}
 	// What the memory may be before the next turn: whether dialogue is stored, a package does not say.
-	known := []memory.State{saved}
+	known, ran := []memory.State{saved}, r.ran
 	for i, turn := range turns {
 		next := r.turn(turn, known)
 		switch {
@@ -111,6 +111,9 @@ func (r *auditReplay) conversation(turns []*audit.Record, personas []audit.Perso
 			r.tally("R1.memory", finding.Failed, "")
 		default:
 			r.notRun(turn, "what turns before stored has ids and times that the package does not keep")
+			if r.ran > ran { // turns of this NPC have shown how its outputs are parsed
+				r.parsed(turn)
+			}
 		}
 	}
 }
@@ -263,6 +266,27 @@ func (r *auditReplay) mutations(turn *audit.Record, passed bool, succeeded int64
 func (r *auditReplay) notRun(turn *audit.Record, reason string) {
 	r.differ(finding.AuditReplayNotRun, turn, "", nil, nil, reason)
 	r.tally("R1.turn", finding.NotChecked, reason)
+}
+
+// parsed holds a turn that is not run to what needs no memory: its output parses to the recorded dialogue.
+func (r *auditReplay) parsed(turn *audit.Record) {
+	run := turnRun{turn: turn, state: memory.State{PersonaID: turn.NpcID, NextSequence: 1}}
+	for _, run.structured = range []bool{false, true} {
+		if run.structured && !structured(turn.RawOutput) {
+			break
+		}
+		result, err := run.again()
+		if err != nil {
+			return
+		}
+		if result.Last().Parsed.Dialogue == turn.DialogueText {
+			r.tally("R1.dialogue", finding.Passed, "")
+			return
+		}
+		if run.structured || !structured(turn.RawOutput) {
+			r.dialogue(turn, result.Last().Parsed.Dialogue)
+		}
+	}
 }
 
 func (r *auditReplay) differ(code finding.Code, turn *audit.Record, member string, recorded, rebuilt []byte, detail string) {

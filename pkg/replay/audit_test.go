@@ -112,6 +112,7 @@ func TestTurnsOfAPackage(t *testing.T) {
 		{"output", at(0, func(r *audit.Record) { r.RawOutput = "The vault. Hello." }), finding.Divergent, []string{
 			"root auditreplay.dialogue", "cascade auditreplay.gate", "auditreplay.not_run",
 		}},
+		{"dialogue of a turn that is not run", at(2, func(r *audit.Record) { r.DialogueText, r.ValidationPassed, r.FallbackUsed = "x", true, false }), finding.Divergent, []string{"root auditreplay.dialogue", "auditreplay.not_run"}},
 		{"mutations", at(0, func(r *audit.Record) { r.MutationsApplied = 3 }), finding.Divergent, []string{"root auditreplay.mutations", "auditreplay.not_run"}},
 		{"violations", at(1, func(r *audit.Record) { r.ViolationCount = 1 }), finding.Divergent, []string{"root auditreplay.gate", "auditreplay.not_run"}},
 		{"more violations than a package can show", at(1, func(r *audit.Record) { r.ViolationCount, r.ValidationPassed = 1, false }), finding.Equivalent, []string{"auditreplay.not_run"}},

@@ -49,7 +49,6 @@ var unread = []struct{ file, pointer, why string }{
 	{"outputs.jsonl", "/*/truncated", "an answer of whole sentences"},
 	{"turns.jsonl", "/*/dialogue/", "a line that the bounds leave out"},
 	{"trace.json", "/workflow_id", "stated in one place alone; diff compares it (E2)"},
-	{"trace.json", "/metadata/events_", "counts of a whole trace"},
 	{"trace/", "/*/event_id", "linkage (W)"},
 }
 

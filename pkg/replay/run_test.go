@@ -176,6 +176,7 @@ func TestATruncatedRecordingIsUndecided(t *testing.T) {
 	}
 	runtest.Put(t, dir, "trace/0000.jsonl", []byte(strings.Join(strings.SplitAfter(string(text), "\n")[:8], "")))
 	runtest.Replace(t, dir, run.TraceFile, `"truncated":false`, `"truncated":true`)
+	runtest.Replace(t, dir, run.TraceFile, `"events_kept":16`, `"events_kept":8`)
 	runtest.Repair(t, dir)
 	r, _ := replayRun(t, dir, replay.RunOptions{Until: replay.All, Overrides: []replay.Override{override(t, "--config", filepath.Join(native, "tree", "template.json"))}})
 	if r.Verdict != finding.Undecided {

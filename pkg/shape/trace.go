@@ -53,7 +53,9 @@ var traceMembers = sync.OnceValue(func() []member[trace.Trace] {
 			name:  "role_id",
 			check: func(_ *reader, t *trace.Trace, _ *trace.Field) { t.Foreign = true },
 		},
-		metadataOf(func(t *trace.Trace) metadata { return metadata{truncated: &t.Truncated, lane: &t.Lane} }),
+		metadataOf(func(t *trace.Trace) metadata {
+			return metadata{truncated: &t.Truncated, lane: &t.Lane, total: &t.EventsTotal, kept: &t.EventsKept}
+		}),
 		{
 			name: "model_config", want: canon.Object,
 			field: func(t *trace.Trace) *trace.Field { return &t.ModelConfig },
@@ -198,18 +200,25 @@ var outputMembers = sync.OnceValue(func() []member[trace.Output] {
 
 // metadata holds the members of a metadata object that a rule reads; the others are only held to their types.
 type metadata struct {
-	truncated, lane *trace.Field
-	other           trace.Field
+	truncated, lane, total, kept *trace.Field // nil for one that is not read
+	other                        trace.Field
 }
 
 func (m *metadata) rest() *trace.Field { return &m.other }
+
+func (m *metadata) or(field *trace.Field) *trace.Field {
+	if field == nil {
+		return &m.other
+	}
+	return field
+}
 
 var metadataMembers = sync.OnceValue(func() []member[metadata] {
 	return []member[metadata]{
 		{name: "truncated", want: canon.Bool, field: func(m *metadata) *trace.Field { return m.truncated }},
 		{name: "lane", want: canon.String, field: func(m *metadata) *trace.Field { return m.lane }},
-		{name: "events_total", want: canon.Number, field: (*metadata).rest, check: count[metadata]},
-		{name: "events_kept", want: canon.Number, field: (*metadata).rest, check: count[metadata]},
+		{name: "events_total", want: canon.Number, field: func(m *metadata) *trace.Field { return m.or(m.total) }, check: count[metadata]},
+		{name: "events_kept", want: canon.Number, field: func(m *metadata) *trace.Field { return m.or(m.kept) }, check: count[metadata]},
 		{name: "dropped_digest", want: canon.String, field: (*metadata).rest},
 	}
 })

@@ -56,6 +56,7 @@ type Trace struct {
 	Output                                    Output
 	Truncated                                 Field // metadata.truncated
 	Lane                                      Field // metadata.lane
+	EventsTotal, EventsKept                   Field // of metadata
 	ModelConfig                               Field // CONTRACT D8: preimage of model_config_id
 	Commit                                    Commit
 	Retrieval                                 *Retrieval // nil when no retrieval trace was given

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dmpl/dmpl/pkg/audit"
@@ -19,6 +20,7 @@ type tallies struct {
 	o      AuditOptions
 	result finding.Result
 	cover  finding.Coverage
+	file   string // that findings stand in; empty for the input's own path
 }
 
 func (t *tallies) tally(id string, status finding.Status, reason string) {
@@ -34,7 +36,7 @@ func (t *tallies) tally(id string, status finding.Status, reason string) {
 // found adds a finding. Index is that of a record, or finding.NoEvent.
 func (t *tallies) found(code finding.Code, index int, pointer, format string, args ...any) *finding.Finding {
 	f := finding.New(code)
-	f.Artifact, f.EventIndex, f.Pointer = t.o.Path, index, pointer
+	f.Artifact, f.EventIndex, f.Pointer = cmp.Or(t.file, t.o.Path), index, pointer
 	f.Detail, f.Hint = fmt.Sprintf(format, args...), finding.Lookup(code).Action
 	t.result.Findings = append(t.result.Findings, f)
 	return &t.result.Findings[len(t.result.Findings)-1]
@@ -87,6 +89,8 @@ func NewAudit(o AuditOptions) *Audit {
 
 // Record checks the next record.
 func (a *Audit) Record(r *audit.Record) {
+	a.file = r.File
+	defer func() { a.file = "" }()
 	if r.Malformed {
 		a.tally("V5", finding.NotChecked, "a member has the wrong type")
 		return

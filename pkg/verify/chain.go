@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/trace"
@@ -26,6 +27,9 @@ type link struct {
 	chain                       trace.Field
 	made                        trace.Field // by the commit, of a run on a store
 	applied                     bool
+	start                       string // path of the start snapshot
+	starts                      string // digest of its state; empty where it cannot be loaded
+	leaves                      trace.Field
 }
 
 // kept gives a field that does not hold the file that it is a span of.
@@ -46,15 +50,30 @@ func (c *Chains) Add(t *trace.Trace) {
 		folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), dir: t.Recording.Dir, manifest: manifest.Path, index: index,
 		id: kept(t.RunID), commit: kept(t.Commit.ID), snapshot: kept(t.SnapshotID), applied: t.Commit.Buffer.Is("commit_applied"),
 		previousRun: kept(manifest.Field("/chain/previous_run_id")), previousCommit: kept(manifest.Field("/chain/previous_commit_id")),
-		chain: kept(manifest.Field("/chain")), made: kept(t.Recording.Commit.Field("/resulting_snapshot_id")),
+		chain: kept(manifest.Field("/chain")), start: t.Recording.Snapshot.Path, starts: startDigest(t.Recording.Snapshot),
+		leaves: kept(t.Recording.Commit.Field("/state_digest_after")), made: kept(t.Recording.Commit.Field("/resulting_snapshot_id")),
 	})
 }
 
 // Join takes the runs of another watch into account.
 func (c *Chains) Join(other *Chains) { c.links = append(c.links, other.links...) }
 
+// startDigest gives the digest of a state as a snapshot has it (CONTRACT P2(g)).
+func startDigest(snapshot trace.Document) string {
+	state, err := loaded(snapshot)
+	if err != nil {
+		return ""
+	}
+	sum, err := state.Digest()
+	if err != nil {
+		return ""
+	}
+	return sum.Hex()
+}
+
 // Findings says where a chain is broken: a place that is taken twice or by nobody, a run that follows another than the one
-// before, or one that committed nothing, and a start snapshot that is not later than the one before (CONTRACT M1, P6).
+// before, or one that committed nothing, and a start snapshot that is another state than was committed, or not later than the
+// one before (CONTRACT M1, P6).
 func (c *Chains) Findings() []finding.Finding {
 	slices.SortStableFunc(c.links, func(a, b link) int {
 		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.index, b.index), cmp.Compare(a.dir, b.dir))
@@ -93,6 +112,11 @@ func (l *link) follows(before *link) []finding.Finding {
 	if !before.applied {
 		fs = l.broken(fs, "/chain", l.chain, "%s committed nothing that the run could start at", name())
 	}
+	if before.applied && l.starts != "" && before.leaves.Ok() && !before.leaves.Is(l.starts) && !before.apart() {
+		fs = l.broken(fs, "", before.leaves, "the start snapshot is not the state that %s committed", name())
+		fs[len(fs)-1].Artifact = l.start
+		fs[len(fs)-1].Expected, fs[len(fs)-1].Actual = finding.Value(before.leaves.Raw), finding.Value(`"`+l.starts+`"`)
+	}
 	if l.snapshot.Ok() && before.snapshot.Ok() && l.snapshot.Text() <= before.snapshot.Text() { // M1: ids sort in commit order
 		fs = l.broken(fs, "/chain", l.chain, "the start snapshot is not later than that of %s", name())
 	}
@@ -100,6 +124,14 @@ func (l *link) follows(before *link) []finding.Finding {
 		fs = l.broken(fs, "/chain", l.chain, "the start snapshot is not the one that the commit of %s made", name())
 	}
 	return fs
+}
+
+// apart says that other runs committed to the store between the start of a run and its commit: what the next one starts at is then
+// more than the run left, and only the store can vouch for it (dmpl replay --store).
+func (l *link) apart() bool {
+	start, errStart := strconv.ParseInt(l.snapshot.Text(), 10, 64)
+	made, errMade := strconv.ParseInt(l.made.Text(), 10, 64)
+	return errStart == nil && errMade == nil && made > start+1
 }
 
 func (l *link) broken(fs []finding.Finding, pointer string, actual trace.Field, format string, args ...any) []finding.Finding {

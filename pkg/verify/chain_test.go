@@ -35,6 +35,7 @@ func TestLinksOfAChain(t *testing.T) {
 		{"another run", func(l []runtest.Features) []runtest.Features { l[1].Chain.PreviousRunID = "run-9"; return l }, []string{"run-1 /chain/previous_run_id"}},
 		{"another commit", func(l []runtest.Features) []runtest.Features { l[2].Chain.PreviousCommitID = "c"; return l }, []string{"run-2 /chain/previous_commit_id"}},
 		{"nothing was applied", func(l []runtest.Features) []runtest.Features { l[0].Abort = "policy_rejected"; return l }, []string{"run-1 /chain"}},
+		{"another start", func(l []runtest.Features) []runtest.Features { l[0].Turns = 2; return l }, []string{"run-1 "}},
 		{"no later snapshot", func(l []runtest.Features) []runtest.Features { l[2].SnapshotID = l[1].SnapshotID; return l }, []string{"run-2 /chain"}},
 		{"a run of no chain", func(l []runtest.Features) []runtest.Features { return append(l, runtest.Features{RunID: "run-9"}) }, nil},
 	} {

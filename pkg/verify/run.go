@@ -98,6 +98,7 @@ func checkAgreement(c *checker) {
 	c.agree(in(r.Snapshot, "/memory_snapshot_id"), c.inTrace("/memory_snapshot_id", t.SnapshotID), "memory_snapshot_id")
 	c.agree(in(r.Manifest, "/pipeline_version"), in(r.Config, "/pipeline_version"), "pipeline_version")
 	c.agree(in(r.Manifest, "/lane/name"), c.inTrace("/metadata/lane", t.Lane), "the lane")
+	c.eventCounts()
 	c.profileVersions()
 	if r.Commit.Ok() && t.Commit.Ok() {
 		c.commitAgreement()
@@ -106,6 +107,20 @@ func checkAgreement(c *checker) {
 		c.outputAgreement(out)
 	}
 	c.hold(mark)
+}
+
+// eventCounts holds what the metadata counts to the events that are there: all of them, unless the writer dropped some (CONTRACT V4).
+func (c *checker) eventCounts() {
+	kept, ok := canon.Integer(c.t.EventsKept.Raw)
+	if !ok || !c.t.EventList.Ok() {
+		return // a schema does not ask for the counts
+	}
+	if n := int64(len(c.t.Events)); kept != n {
+		c.report(finding.RunDisagrees, c.t.Path, "/metadata/events_kept", finding.NoEvent, "the trace has %d events", n)
+	}
+	if total, ok := canon.Integer(c.t.EventsTotal.Raw); ok && (total > kept) != isTrue(c.t.Truncated) {
+		c.report(finding.RunDisagrees, c.t.Path, "/metadata/events_total", finding.NoEvent, "a trace keeps all of its events, or says that it is truncated")
+	}
 }
 
 // profileVersions holds the versions that the manifest logs to the profiles (CONTRACT V3).

@@ -21,7 +21,9 @@ func TestATruncatedRunIsUndecided(t *testing.T) {
 		if kept < 16 { // the rows that later events named are dropped with them
 			runtest.Put(t, dir, "retrieval/0000.jsonl", []byte(strings.Join(strings.SplitAfter(textOf(t, dir, "retrieval/0000.jsonl"), "\n")[:4], "")))
 		}
-		runtest.Put(t, dir, "trace.json", []byte(change(t, textOf(t, dir, "trace.json"), "/metadata/truncated", func(o map[string]any, name string) { o[name] = true })))
+		runtest.Put(t, dir, "trace.json", []byte(change(t, textOf(t, dir, "trace.json"), "/metadata/truncated", func(o map[string]any, name string) {
+			o[name], o["events_kept"] = true, kept
+		})))
 		runtest.Repair(t, dir)
 		var codes []finding.Code
 		result := verifyRun(t, dir)

@@ -66,7 +66,7 @@ var edits = []edit{
 	{"a policy that nobody knows", run.PoliciesFile, `"gate_passed"`, `"luck"`, false, finding.ShapeValue, run.PoliciesFile, "/commit/rules/0/rule"},
 	{"another profile", run.ProfilesFile, `"/page/total"`, `"/page"`, false, finding.DigestMismatch, "trace.json", "/model_config/tool_runtime_profile_hash"},
 	{"a number twice", run.SnapshotFile, `"sequence_number":2`, `"sequence_number":1`, false, finding.RunSnapshot, run.SnapshotFile, "/records"},
-	{"a next number that is taken", run.SnapshotFile, `"next_sequence_number":6`, `"next_sequence_number":5`, false, finding.RunSnapshot, run.SnapshotFile, "/next_sequence_number"},
+	{"a next number that is taken", run.SnapshotFile, `"next_sequence_number":8`, `"next_sequence_number":7`, false, finding.RunSnapshot, run.SnapshotFile, "/next_sequence_number"},
 	{"an unknown pipeline version", run.ManifestFile, `"dmpl-v1"`, `"dmpl-v2"`, false, finding.ShapeVersion, run.ManifestFile, "/pipeline_version"},
 	{"a record that is not in the snapshot", "retrieval/0000.jsonl", `"record_id":"f1"`, `"record_id":"f9"`, false, finding.RunDisagrees, "retrieval/0000.jsonl", "/0/selected_records/0"},
 	{"a record of another time", "retrieval/0000.jsonl", `"sequence_number":3`, `"sequence_number":4`, false, finding.RunDisagrees, "retrieval/0000.jsonl", "/2/selected_records/0"},

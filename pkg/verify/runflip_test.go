@@ -39,8 +39,6 @@ var onlyReplay = map[string]string{
 	"tool_results.jsonl /result/took_ms":                  "the profile does not select it",
 	"trace.json /workflow_id":                             "an identity that nothing is computed from",
 	"trace.json /output/output_type":                      "the digest covers the structure, which names the type itself",
-	"trace.json /metadata/events_total":                   "only of a truncated trace",
-	"trace.json /metadata/events_kept":                    "only of a truncated trace",
 	"trace/0000.jsonl /guardrails_triggered/*":            "made by gate",
 	"trace/0000.jsonl /stage/constraints_digest":          "of a retry: made by the pipeline",
 	"trace/0000.jsonl /stage/context_digest":              "made by the references",

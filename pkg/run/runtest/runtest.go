@@ -6,12 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
-	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/trace"
@@ -103,43 +101,6 @@ func policies() object {
 	}
 }
 
-func snapshot(id string) object {
-	record := func(n int, kind, id string, content object) object {
-		return object{
-			"record_id": id, "record_type": kind, "created_at_ticks": now - int64(n), "sequence_number": n, "source": 50, "content": content,
-		}
-	}
-	return object{
-		"schema_version": "memory.snapshot.v1", "memory_snapshot_id": id, "persona_id": "guard", "next_sequence_number": 6, "interaction_count": 3,
-		"records": []object{
-			record(1, memory.TypeFact, "f1", object{"Fact": "The king is named Arthur"}),
-			record(2, memory.TypeWorld, "door", object{"Id": "w1", "Value": "open", "ModifiedAtTicks": now, "ModificationCount": 0}),
-			record(3, memory.TypeEpisode, "e1", object{"Description": "The player said hello", "Significance": 0.5}),
-			record(4, memory.TypeEpisode, "e2", object{"Description": "The storm broke the bridge"}),
-			record(5, memory.TypeBelief, "b1", object{"Key": "b1", "Subject": "player", "BeliefContent": "the player is friendly", "Confidence": 0.75}),
-		},
-	}
-}
-
-// stateAfter gives the digest of a snapshot and the writes that were applied to it (CONTRACT P2(g)).
-func stateAfter(snapshot object, writes []object) string {
-	value, err := canon.Parse(text(object{"snapshot": snapshot, "writes": writes}))
-	if err != nil {
-		panic(err)
-	}
-	o := document.Open(value)
-	state := memory.ReadSnapshot(o.Object("snapshot"))
-	state, err = state.Apply(memory.ReadWrites(o, "writes"), nil)
-	if err := errors.Join(err, o.Err()); err != nil {
-		panic(err)
-	}
-	sum, err := state.Digest()
-	if err != nil {
-		panic(err)
-	}
-	return sum.Hex()
-}
-
 // Write writes the run into a folder and gives the folder.
 func Write(t testing.TB, dir string, f Features) string {
 	t.Helper()
@@ -153,7 +114,7 @@ func Write(t testing.TB, dir string, f Features) string {
 	}
 	defer w.Abandon()
 	b := &builder{t: t, f: f, w: w, policySet: Digest(policies()), model: modelConfig()}
-	b.document(run.SnapshotFile, snapshot(f.SnapshotID))
+	b.document(run.SnapshotFile, b.start())
 	b.document(run.ConfigFile, object{"schema_version": "pipeline.config.v1", "pipeline_version": "dmpl-v1", "mode": "snapshot"})
 	b.document(run.PoliciesFile, policies())
 	b.document(run.ProfilesFile, object{"tool_profiles": Profiles})
@@ -261,24 +222,17 @@ func (b *builder) envelope() object {
 
 func (b *builder) commit(envelope object) {
 	b.t.Helper()
-	writes := []object{}
-	for turn := range b.f.Turns {
-		if !b.f.Empty {
-			writes = append(writes, object{"op": "append", "record": object{
-				"record_type": "episodic", "created_at_ticks": now, "sequence_number": 0, "source": 50, "content": object{"Description": fmt.Sprint("turn ", turn)},
-			}})
-		}
-	}
+	writes := b.writes()
 	state, decision := "commit_applied", "commit_applied"
 	var reason any
 	if b.f.Abort != "" {
 		state, decision, reason = "commit_aborted", b.f.Abort, b.f.Abort
 	}
-	applied := writes
+	kept := writes
 	if b.f.Abort != "" {
-		applied = nil
+		kept = nil
 	}
-	after := stateAfter(snapshot(b.f.SnapshotID), applied)
+	after := stateAfter(b.start(), kept)
 	id := CommitID(b.f)
 	b.event("commit", decision, object{"state_digest": after}, object{"role": trace.Agent})
 	record := object{"buffer_state": state, "reason_code": reason, "commit_id": id, "commit_payload_fingerprint": Digest(writes)}
