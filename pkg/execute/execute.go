@@ -96,6 +96,8 @@ type Run struct {
 	context    *thread.Config // nil where turns declare no references
 	policies   *memory.PolicySet
 	buffer     memory.Buffer
+	digested   int       // writes of the buffer that sum covers
+	sum        canon.Sum // of the state after them
 	scene      pipeline.Scene
 	events     int
 	rows       int
@@ -126,6 +128,7 @@ func Begin(documents *trace.Recording, o Options, sink Sink) (*Run, error) {
 	if r.startSum, err = r.start.Digest(); err != nil {
 		return nil, fault(documents.Snapshot, err)
 	}
+	r.sum = r.startSum
 	if err := r.configure(); err != nil {
 		return nil, err
 	}
