@@ -12,6 +12,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/replay"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
 
@@ -260,11 +261,14 @@ func (a *App) diffPair(p pairing, o *diffOptions, settings equiv.Options) (findi
 	// The given profiles are an override: the sides answer for what they recorded, not for them. What never varies is
 	// no matter between two runs.
 	checks := verify.Options{InFolder: true}
-	result := equiv.Compare(
-		equiv.Side{Trace: left.Trace, Findings: verify.Trace(left.Trace, left.Shape, checks).Findings},
-		equiv.Side{Trace: right.Trace, Findings: verify.Trace(right.Trace, right.Shape, checks).Findings},
-		settings,
-	)
+	before := equiv.Side{Trace: left.Trace, Findings: verify.Trace(left.Trace, left.Shape, checks).Findings}
+	after := equiv.Side{Trace: right.Trace, Findings: verify.Trace(right.Trace, right.Shape, checks).Findings}
+	result := equiv.Compare(before, after, settings)
+	if result.Verdict == finding.Equivalent && left.Trace.Recording != nil && right.Trace.Recording != nil &&
+		!slices.Contains(o.ignore, string(finding.EquivInputs)) {
+		result.Findings = append(result.Findings, replay.Inputs(before, after)...)
+		result.Judge(true)
+	}
 	result.Name, result.Inputs = p.name, slices.Concat(left.Inputs, right.Inputs, o.profileFiles)
 	return result, nil
 }

@@ -146,7 +146,7 @@ func writePages(t *testing.T, pages map[string][]byte) {
 
 // promisedFlags are the commands that may have more than eight own flags: each file of a run that they take from elsewhere
 // has a flag of its own name.
-var promisedFlags = map[string]int{"dmpl replay": 12, "dmpl run": 13}
+var promisedFlags = map[string]int{"dmpl replay": 12, "dmpl run": 14}
 
 func TestCommandsAreKind(t *testing.T) {
 	reportFlags := []string{"format", "no-fail", "allow-undecided"}

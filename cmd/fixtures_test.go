@@ -16,13 +16,15 @@ const fixtures = "../fixtures"
 
 // reported is what the fixture tests read of a JSON report.
 type reported struct {
-	Verdict  string `json:"verdict"`
-	ExitCode int    `json:"exit_code"`
-	Results  []struct {
-		Name     string          `json:"name"`
-		Verdict  string          `json:"verdict"`
-		Findings []reportedEntry `json:"findings"`
-	} `json:"results"`
+	Verdict  string           `json:"verdict"`
+	ExitCode int              `json:"exit_code"`
+	Results  []reportedResult `json:"results"`
+}
+
+type reportedResult struct {
+	Name     string          `json:"name"`
+	Verdict  string          `json:"verdict"`
+	Findings []reportedEntry `json:"findings"`
 }
 
 type reportedEntry struct {

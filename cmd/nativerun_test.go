@@ -91,6 +91,7 @@ var (
 		{"another context", "base", "trace/0000.jsonl", `"context_digest":`, `"context_digest":` + someDigest + `,"was":`, "stage.context"},
 		{"other constraints", "base", "trace/0000.jsonl", `"constraints_digest":`, `"constraints_digest":` + someDigest + `,"was":`, "stage.constraints"},
 		{"another prompt", "base", "trace/0000.jsonl", `"prompt_digest":`, `"prompt_digest":` + someDigest + `,"was":`, "stage.prompt"},
+		{"an answer that was edited", "base", run.OutputsFile, "I guard the gate.", "I guard the king.", "stage.output"},
 		{"another parse", "base", "trace/0000.jsonl", `"parse_digest":`, `"parse_digest":` + someDigest + `,"was":`, "stage.parse"},
 		{"another judgement", "base", "trace/0000.jsonl", `"gate_digest":`, `"gate_digest":` + someDigest + `,"was":`, "stage.gate"},
 		{"another batch", "base", "trace/0000.jsonl", `"mutation_batch_digest":`, `"mutation_batch_digest":` + someDigest + `,"was":`, "stage.mutations"},
@@ -122,6 +123,7 @@ func madeRuns(t *testing.T) map[string]invocation {
 	all["run.file_missing"] = invocation{"a file that is gone", []string{"verify", missing}}
 	extra := runtest.Copy(t, filepath.Join(fixtures, "runs-native", "base"), filepath.Join(t.TempDir(), "run"))
 	runtest.Put(t, extra, "notes.txt", []byte("?"))
+	all["equiv.inputs"] = invocation{"an input that was edited", editedInput(t)}
 	all["replay.chain_broken"] = invocation{"a chain with another start", []string{"replay", brokenChain(t)}}
 	all["run.file_extra"] = invocation{"a file that nobody listed", []string{"verify", extra}}
 	return all
@@ -131,7 +133,7 @@ func madeRuns(t *testing.T) map[string]invocation {
 func TestEditedNativeRunsAreFound(t *testing.T) {
 	for code, in := range madeRuns(t) {
 		r, exit := runJSON(t, in.args...)
-		if exit != 1 {
+		if want := map[bool]int{true: 3, false: 1}[code == "equiv.inputs"]; exit != want {
 			t.Errorf("%s: exit code %d; %s", in.name, exit, describe(r.errors()))
 		}
 		found := false

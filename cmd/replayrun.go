@@ -10,7 +10,9 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/replay"
+	"github.com/dmpl/dmpl/pkg/trace"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
 
@@ -81,7 +83,11 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 			paths = append(paths, native.Folder(e.Path))
 		}
 	}
-	replayed, err := a.replayAll(paths, o, given)
+	named := func(dir string) bool {
+		return slices.ContainsFunc(args, func(arg string) bool { return native.Folder(arg) == dir })
+	}
+	// P6, R1: with other documents each run of a chain starts at the state that the one before commits then.
+	replayed, err := a.replayAll(paths, inGroups(paths, named, given.documents()), o, given)
 	if err != nil {
 		return executionProblem(err)
 	}
@@ -89,15 +95,17 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	var verified verify.Chains
 	for i := range replayed {
 		results = append(results, replayed[i].result)
-		if !slices.ContainsFunc(args, func(arg string) bool { return native.Folder(arg) == replayed[i].dir }) { // a link that is named stands alone
+		if !named(replayed[i].dir) { // a link that is named stands alone
 			chains.Join(&replayed[i].chain)
 			verified.Join(&replayed[i].verified)
 		}
 	}
-	if fs := verified.Findings(); len(given.overrides) == 0 && o.until == replay.All && chains.Links() > 0 {
-		whole := finding.Result{
-			Name: "chains", Findings: slices.Concat(fs, chains.Findings()), Checks: []finding.Check{{ID: "P6", Status: finding.Passed, Count: chains.Links()}},
+	if o.until == replay.All && chains.Links() > 0 {
+		whole := finding.Result{Name: "chains", Findings: verified.Findings()}
+		if !given.documents() { // else each run starts where the one before ends
+			whole.Findings = append(whole.Findings, chains.Findings()...)
 		}
+		whole.Checks = []finding.Check{{ID: "P6", Status: finding.Passed, Count: chains.Links()}}
 		if len(whole.Findings) > 0 {
 			whole.Checks[0].Status = finding.Failed
 		}
@@ -105,45 +113,64 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 		results = append(results, whole)
 	}
 	if o.overrides.update {
-		if err := a.update(replayed, o, given); err != nil {
+		if err := a.update(replayed, inGroups(paths, named, true)); err != nil {
 			return executionProblem(err)
 		}
 	}
 	return a.emit(finding.Report{Command: "replay", Results: results}, o.reportOptions, append(args, given.paths...)...)
 }
 
-// replayedRun is what the replay of a run gave. It keeps nothing of the run itself: a tree may have very many.
+// replayedRun is what the replay of a run gave.
 type replayedRun struct {
 	dir      string
 	result   finding.Result
+	reached  bool          // false for a run of a chain that does not happen any more
 	chain    replay.Chains // of this run alone
 	verified verify.Chains
+
+	// What the next run of a chain needs, and --update.
+	trace     *trace.Trace
+	overrides []replay.Override
+	made      *replay.Replayed // nil where the run was not executed
 }
 
-// replayAll replays runs, some at a time, and gives them in their order.
-func (a *App) replayAll(dirs []string, o *replayOptions, given *tree) ([]replayedRun, error) {
+// letGo keeps nothing of the run itself: a tree may have very many.
+func (r *replayedRun) letGo() { r.trace, r.overrides, r.made = nil, nil, nil }
+
+// replayAll replays runs, some groups of them at a time, and gives them in their order.
+func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *tree) ([]replayedRun, error) {
 	runs, errs := make([]replayedRun, len(dirs)), make([]error, len(dirs))
 	step, done := a.progress(len(dirs), "replay")
 	defer done()
 	var group sync.WaitGroup
 	var one sync.Mutex // of the progress and the collector
-	next := make(chan int)
-	jobs := min(o.overrides.jobs, max(len(dirs), 1))
+	next := make(chan []int)
+	jobs := min(o.overrides.jobs, max(len(groups), 1))
 	for range jobs {
 		group.Go(func() {
-			for i := range next {
-				one.Lock()
-				a.collectRun(dirs[i], jobs)
-				one.Unlock()
-				runs[i], errs[i] = a.replayOne(dirs[i], o, given)
-				one.Lock()
-				step()
-				one.Unlock()
+			for places := range next {
+				var before *replayedRun
+				for _, i := range places {
+					one.Lock()
+					a.collectRun(dirs[i], jobs)
+					one.Unlock()
+					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given)
+					if before != nil && !o.overrides.update {
+						before.letGo()
+					}
+					before = &runs[i]
+					one.Lock()
+					step()
+					one.Unlock()
+				}
+				if before != nil && !o.overrides.update {
+					before.letGo()
+				}
 			}
 		})
 	}
-	for i := range dirs {
-		next <- i
+	for _, places := range groups {
+		next <- places
 	}
 	close(next)
 	group.Wait()
@@ -155,28 +182,41 @@ func (a *App) replayAll(dirs []string, o *replayOptions, given *tree) ([]replaye
 	return runs, nil
 }
 
-func (a *App) replayOne(dir string, o *replayOptions, given *tree) (replayedRun, error) {
-	artifact, err := native.ReadFolder(dir, dialect.Options{Limit: int64(o.limit), Digests: o.format.value == formatJSON})
+func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given *tree) (replayedRun, error) {
+	settings := dialect.Options{Limit: int64(o.limit), Digests: o.format.value == formatJSON}
+	r := replayedRun{dir: dir, reached: true}
+	artifact, err := native.ReadFolder(dir, settings)
 	if err != nil {
-		result, err := troubled(dir, true, err)
-		return replayedRun{dir: dir, result: result}, err
+		r.result, err = troubled(dir, true, err)
+		return r, err
 	}
-	list, err := given.of(artifact.Trace.Recording)
-	if err != nil {
-		return replayedRun{}, err
+	r.trace = artifact.Trace
+	if r.overrides, err = given.of(artifact.Trace.Recording); err != nil {
+		return r, err
 	}
 	found := verify.Trace(artifact.Trace, artifact.Shape, verify.Options{InFolder: true}).Findings
-	made, err := replay.Run(artifact.Trace, replay.RunOptions{
-		Findings: found, Overrides: list, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON,
-	})
-	if err != nil {
-		return replayedRun{}, err
+	switch {
+	case !r.follows(before):
+	case !before.reached || before.made != nil && before.made.End != nil && before.made.End.Buffer.State != memory.CommitApplied:
+		r.reached, r.result = false, r.notReached(before, found)
+	case before.made != nil && before.made.End != nil:
+		if r.overrides, err = r.handedOn(before, r.overrides); err != nil {
+			return r, err
+		}
 	}
-	r := replayedRun{dir: dir, result: made.Result}
-	r.chain.Add(artifact.Trace, made)
+	if r.reached {
+		r.made, err = replay.Run(artifact.Trace, replay.RunOptions{
+			Findings: found, Overrides: r.overrides, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON,
+		})
+		if err != nil {
+			return r, err
+		}
+		r.result = r.made.Result
+	}
+	r.chain.Add(artifact.Trace, r.made)
 	r.verified.Add(artifact.Trace)
 	r.result.Name, r.result.Inputs = dir, slices.Concat(artifact.Inputs, given.inputs)
-	if len(list) > 0 || given.profiles != nil {
+	if len(r.overrides) > 0 || given.profiles != nil {
 		r.result.Name = dir + " with the working tree's files"
 	}
 	detach(&r.result)

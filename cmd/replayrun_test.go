@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,6 +153,8 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"run", "--from", nativeFixture("runs", "single"), "--out", out, "--config", nativeFixture("tree", "template.json")}, "the output answered another prompt"},
 		{[]string{"run", "--from", single, "--out", single}, "the folder is not empty"},
 		{[]string{"run", "--from", nativeFixture("inputs", "candidates"), "--out", out, "--visibility", "off"}, "--visibility off reads nothing"},
+		{[]string{"run", "--from", nativeFixture("inputs", "candidates"), "--out", out, "--turns", nativeFixture("inputs", "single", "turns.jsonl")}, "outputs.jsonl, at /1/turn: there is no such turn"},
+		{[]string{"run", "--from", nativeFixture("inputs", "chain"), "--out", out, "--chain", "--visibility", "buffered_write", "--turns", nativeFixture("inputs", "single", "turns.jsonl")}, "there is no such turn"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--mode", "ledger"}, "--mode, --db and --state belong to streams"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--jobs", "0"}, "--jobs 0 is less than one"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--until", "-2"}, "--until -2 is no index"},
@@ -208,5 +211,35 @@ func TestReplayReportsTheSameWithAnyJobs(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// P1, R2: a pattern that runs out of time here may have an answer elsewhere: no run is recorded of it, and a recording that comes
+// to one is undecided, and not a turn that failed.
+func TestAPatternThatRunsOutOfTimeProvesNothing(t *testing.T) {
+	endless := strings.Repeat("a", 64) + "!"
+	spoil := func(dir string) {
+		text := readFile(t, filepath.Join(dir, run.TurnsFile))
+		rules := bytes.Index(text, []byte(`"custom_rules": [`))
+		runtest.Put(t, dir, run.TurnsFile, slices.Concat(text[:rules], []byte(`"custom_rules": [{"Pattern": "^(a+)+$"}], "were": [`), text[rules+len(`"custom_rules": [`):]))
+	}
+	inputs := runtest.Copy(t, nativeFixture("inputs", "single"), filepath.Join(t.TempDir(), "inputs"))
+	spoil(inputs)
+	runtest.Replace(t, inputs, run.OutputsFile, "The king is named Arthur.", endless)
+	out := filepath.Join(t.TempDir(), "out")
+	p := newProcess(t)
+	if code := p.Run([]string{"run", "--from", inputs, "--out", out}); code != 2 || !strings.Contains(p.errs.String(), "turn 0: a pattern ran out of time") {
+		t.Errorf("exit code %d, %s", code, p.errs)
+	}
+	if r, exit := runJSON(t, "verify", out); exit != 3 || r.errors()[0].Code != "run.cut_short" {
+		t.Errorf("exit code %d:%s", exit, inShort(r.errors()))
+	}
+	recorded := runtest.Copy(t, nativeFixture("runs", "single"), filepath.Join(t.TempDir(), "run"))
+	spoil(recorded)
+	runtest.Replace(t, recorded, run.OutputsFile, "The king is named Arthur.", endless)
+	runtest.Repair(t, recorded)
+	r, exit := runJSON(t, "replay", recorded)
+	if errs := r.errors(); exit != 3 || len(errs) == 0 || errs[0].Code != "replay.not_executed" || !strings.Contains(errs[0].Detail, "ran out of time") {
+		t.Errorf("exit code %d:%s", exit, inShort(errs))
 	}
 }

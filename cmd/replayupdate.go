@@ -2,14 +2,13 @@ package cmd
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/canon"
-	"github.com/dmpl/dmpl/pkg/dialect"
-	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/execute"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/record"
@@ -17,59 +16,81 @@ import (
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
-// update records the divergent runs again with the working tree's documents, and lists the files that changed (R4).
-func (a *App) update(runs []replayedRun, o *replayOptions, given *tree) error {
-	for _, r := range runs {
-		if r.result.Verdict != finding.Divergent {
-			continue
+// update records the divergent runs again with the working tree's documents, and lists the files that changed (R4). Of a chain
+// the runs after the first of them follow: each names the commit of the one before.
+func (a *App) update(runs []replayedRun, groups [][]int) error {
+	for _, places := range groups {
+		var divergent []*replayedRun
+		for _, i := range places {
+			if r := &runs[i]; r.trace != nil && (r.result.Verdict == finding.Divergent || len(divergent) > 0) {
+				divergent = append(divergent, r)
+			}
 		}
-		if err := a.updateRun(r.dir, o, given); err != nil {
-			return fmt.Errorf("%s is left as it was: %w", r.dir, err)
+		if err := a.updateRuns(divergent); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (a *App) updateRun(dir string, o *replayOptions, given *tree) error {
-	fresh, old := filepath.Clean(dir)+".new", filepath.Clean(dir)+".old"
-	artifact, err := native.ReadFolder(dir, dialect.Options{Limit: int64(o.limit)})
-	if err != nil {
-		return err
+// updateRuns records all of the runs before it puts one in its place: a chain is not left half old.
+func (a *App) updateRuns(runs []*replayedRun) error {
+	var end *execute.End
+	var before *replayedRun
+	for _, r := range runs {
+		defer os.RemoveAll(fresh(r)) // what a failure leaves behind
+		var err error
+		if end, err = a.recordAgain(r, before, end); err != nil {
+			return fmt.Errorf("%s is left as it was: %w", r.dir, err)
+		}
+		before = r
 	}
-	in, settings, err := rerecorded(artifact.Trace, given)
-	if err != nil {
-		return err
+	for _, r := range runs {
+		if err := a.replaceRun(r); err != nil {
+			return err
+		}
 	}
-	defer os.RemoveAll(fresh) // what a failure leaves behind
+	return nil
+}
+
+func fresh(r *replayedRun) string { return filepath.Clean(r.dir) + ".new" }
+
+// recordAgain records a run beside the old one.
+func (a *App) recordAgain(r, before *replayedRun, end *execute.End) (*execute.End, error) {
+	if !r.reached {
+		return nil, errors.New("the run of the chain before it commits nothing now")
+	}
+	in, settings := rerecorded(r)
+	if end != nil && r.follows(before) {
+		settings.Chain.PreviousCommitID = end.Buffer.CommitID
+	}
 	quiet := *a
 	quiet.Out = new(bytes.Buffer)
-	if _, err := quiet.recordRun(fresh, settings, in, in.turns); err != nil {
-		return err
-	}
-	changed, err := changedFiles(dir, fresh)
+	return quiet.recordRun(fresh(r), settings, in, in.turns)
+}
+
+func (a *App) replaceRun(r *replayedRun) error {
+	old := filepath.Clean(r.dir) + ".old"
+	changed, err := changedFiles(r.dir, fresh(r))
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(dir, old); err != nil {
+	if err := os.Rename(r.dir, old); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, dir); err != nil {
+	if err := os.Rename(fresh(r), r.dir); err != nil {
 		return err
 	}
 	for _, name := range changed {
-		fmt.Fprintf(a.Err, "updated %s\n", visible(filepath.Join(dir, filepath.FromSlash(name))))
+		fmt.Fprintf(a.Err, "updated %s\n", visible(filepath.Join(r.dir, filepath.FromSlash(name))))
 	}
 	return os.RemoveAll(old)
 }
 
 // rerecorded gives the inputs of a recorded run with the working tree's documents in their places.
-func rerecorded(t *trace.Trace, given *tree) (*inputs, record.Settings, error) {
-	documents := *t.Recording
-	list, err := given.of(&documents)
-	if err != nil {
-		return nil, record.Settings{}, err
-	}
-	for _, v := range list {
+func rerecorded(r *replayedRun) (*inputs, record.Settings) {
+	documents := *r.trace.Recording
+	for _, v := range r.overrides {
 		*v.Of(&documents) = v.Document
 	}
 	text := func(d trace.Document) record.Text { return record.Text{Path: d.Path, At: d.At, JSON: d.Value.Raw()} }
@@ -77,7 +98,7 @@ func rerecorded(t *trace.Trace, given *tree) (*inputs, record.Settings, error) {
 		documents: record.Documents{
 			Snapshot: text(documents.Snapshot), Config: text(documents.Config), Policies: text(documents.Policies), Profiles: text(documents.ProfileSet),
 		},
-		recording: &documents, model: t.ModelConfig.Raw, relabel: true,
+		recording: &documents, model: r.trace.ModelConfig.Raw, relabel: true,
 	}
 	for _, d := range documents.Turns {
 		in.turns = append(in.turns, text(d))
@@ -85,7 +106,7 @@ func rerecorded(t *trace.Trace, given *tree) (*inputs, record.Settings, error) {
 	manifest := documents.Manifest
 	created, _ := canon.Integer(manifest.Field("/created_ticks").Raw)
 	s := record.Settings{
-		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(), Created: created,
+		RunID: r.trace.RunID.Text(), WorkflowID: r.trace.WorkflowID.Text(), Visibility: r.trace.Visibility.Text(), Created: created,
 		Lane:        run.Lane{Name: manifest.Field("/lane/name").Text(), Deterministic: string(manifest.Field("/lane/deterministic").Raw) == "true"},
 		ModelConfig: in.model, KeepPrompts: len(documents.Prompts) > 0, Refusal: execute.Refusal(documents.Commit),
 	}
@@ -94,7 +115,7 @@ func rerecorded(t *trace.Trace, given *tree) (*inputs, record.Settings, error) {
 		s.Chain = &run.Chain{PreviousRunID: c.Field("/previous_run_id").Text(), PreviousCommitID: c.Field("/previous_commit_id").Text()}
 		s.Chain.Index, _ = c.Int("index")
 	}
-	return in, s, nil
+	return in, s
 }
 
 // changedFiles names the files that differ between two run folders.

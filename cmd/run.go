@@ -31,6 +31,7 @@ type runOptions struct {
 	workflow    string
 	runID       string
 	limit       byteCount
+	maxTrace    byteCount
 }
 
 // runFlags are the files that a flag can name, in the order of runOptions.files.
@@ -69,6 +70,8 @@ is left in --out. With --chain each turn is a run of its own that starts at the 
 	c.Flags().StringVar(&o.workflow, "workflow", "dmpl-run", "name of the workflow: only runs of one workflow are compared")
 	c.Flags().StringVar(&o.runID, "run-id", "", "id of the run; a random one where none is given")
 	addDocumentLimit(c, &o.limit)
+	o.maxTrace = trace.MaxRun
+	c.Flags().Var(&o.maxTrace, "max-trace-bytes", "drop the events over this size of the trace, 100 MiB at most: the run is truncated then, and proves nothing")
 	return c
 }
 
@@ -87,6 +90,8 @@ func (a *App) record(o *runOptions) error {
 	switch {
 	case o.out == "":
 		return usage("Name the folder that the run is written to.", "--out is required")
+	case o.maxTrace > trace.MaxRun:
+		return usage("Give a smaller number.", "--max-trace-bytes %d is over the cap of a run, %d", o.maxTrace, int64(trace.MaxRun))
 	case o.chain && o.visibility.value != execute.BufferedWrite:
 		return usage("Add --visibility buffered_write.", "--chain hands on what a run commits, and this one would commit nothing")
 	}
@@ -103,7 +108,7 @@ func (a *App) record(o *runOptions) error {
 	}
 	settings := record.Settings{
 		RunID: id, WorkflowID: o.workflow, Visibility: o.visibility.value, Lane: in.lane, Created: ticks(a.Now()),
-		ModelConfig: in.model, KeepPrompts: o.keepPrompts, Refusal: in.refusal,
+		ModelConfig: in.model, KeepPrompts: o.keepPrompts, Refusal: in.refusal, MaxTrace: int64(o.maxTrace),
 	}
 	if o.chain {
 		return executionProblem(a.recordChain(o.out, settings, in))

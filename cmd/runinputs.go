@@ -81,6 +81,9 @@ func (a *App) runInputs(o *runOptions) (*inputs, error) {
 	if in.turns, err = a.runLines(o, run.TurnsFile, true); err != nil {
 		return nil, err
 	}
+	if err := in.turnsExist(); err != nil {
+		return nil, err
+	}
 	if err := in.readModel(); err != nil {
 		return nil, err
 	}
@@ -139,6 +142,16 @@ func (a *App) runLines(o *runOptions, name string, required bool) ([]record.Text
 		}
 	}
 	return lines, nil
+}
+
+// turnsExist refuses a line of a turn that is not there: nothing would read it.
+func (in *inputs) turnsExist() error {
+	for _, d := range slices.Concat(in.recording.Outputs, in.recording.ToolResults, in.recording.Candidates) {
+		if turn, ok := d.Int("turn"); !ok || turn < 0 || turn >= len(in.turns) {
+			return &execute.Error{Path: d.Path, Pointer: d.At + "/turn", Detail: fmt.Sprintf("there is no such turn: %d are given", len(in.turns))}
+		}
+	}
+	return nil
 }
 
 // readModel takes the model configuration from the outputs: it is one and the same, and a line may leave it out.

@@ -12,7 +12,8 @@ import (
 var (
 	ErrPattern     = errors.New("not a regular expression of .NET")
 	ErrUnsupported = errors.New("a regular expression that is not read")
-	ErrGivenUp     = errors.New("the match is given up")
+	ErrTooLong     = errors.New("the text is too long to be matched")
+	ErrOutOfTime   = errors.New("the match is given up")
 )
 
 // Bounds of a regular expression. What a match remembers to try again grows with the text and with the time.
@@ -67,14 +68,15 @@ func TextOf(s string) Text {
 	return text
 }
 
-// Find gives the first match. The error is ErrGivenUp: the answer is unknown then, never a miss.
+// Find gives the first match. The answer is unknown where there is an error, never a miss: ErrTooLong on every machine,
+// ErrOutOfTime on some.
 func (re *Regex) Find(text Text) (match string, found bool, err error) {
 	if len(text.units) > maxText {
-		return "", false, fmt.Errorf("%w: the text has more than %d characters", ErrGivenUp, maxText)
+		return "", false, fmt.Errorf("%w: it has more than %d characters", ErrTooLong, maxText)
 	}
 	m, err := re.engine.FindRunesMatch(text.runes)
 	if err != nil {
-		return "", false, fmt.Errorf("%w: it took more than %s", ErrGivenUp, matchTimeout)
+		return "", false, fmt.Errorf("%w: it took more than %s", ErrOutOfTime, matchTimeout)
 	}
 	if m == nil {
 		return "", false, nil

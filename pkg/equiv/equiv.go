@@ -27,6 +27,7 @@ type Options struct {
 // The result has no name and no inputs yet.
 func Compare(left, right Side, o Options) finding.Result {
 	c := &comparer{left: left.Trace, right: right.Trace, o: o}
+	c.dropped()
 	c.leftResults, c.rightResults = c.left.Results(), c.right.Results()
 	c.takeOver("E1.left", left)
 	c.takeOver("E1.right", right)
@@ -41,6 +42,7 @@ func Compare(left, right Side, o Options) finding.Result {
 		compareOutputs(c)
 		compareCommits(c)
 		compareStages(c)
+		compareAnswers(c)
 	}
 	c.conclude()
 	return c.result
@@ -119,9 +121,12 @@ func tallyOf(r *finding.Result, id string, status finding.Status, reason string)
 
 // hold tallies a rule: failed when it has reported a difference since the mark, not checked when a field that it looks at
 // could not be compared, else passed.
-func (c *comparer) hold(id string, mark int) {
+func (c *comparer) hold(id string, mark int) { c.holdAs(id, id, mark) }
+
+// holdAs tallies a part of a rule under a name of its own.
+func (c *comparer) holdAs(id, rule string, mark int) {
 	for _, f := range c.result.Findings[mark:] {
-		if f.Severity == finding.Error && f.Rule() == id {
+		if f.Severity == finding.Error && f.Rule() == rule {
 			c.tally(id, finding.Failed, "")
 			return
 		}

@@ -52,9 +52,8 @@ func TestWhatCannotGoOnIsAnEvent(t *testing.T) {
 		{"a candidate twice", "candidates", func(t *testing.T, r *trace.Recording) {
 			r.Candidates[0] = with(t, r.Candidates[0], `"e1"`, `"e2"`)
 		}, []string{"stage_failed", "prompt_ready", "model_response_processed", "passed", "applied", "applied"}},
-		{"a pattern without an end", "minimal", func(t *testing.T, r *trace.Recording) {
-			r.Turns[0] = with(t, r.Turns[0], `"Pattern": "please"`, `"Pattern": "(a+)+$"`)
-			r.Outputs[0] = with(t, r.Outputs[0], "Arthur, please.", strings.Repeat("a", 40)+"!")
+		{"an answer too long for a pattern", "minimal", func(t *testing.T, r *trace.Recording) {
+			r.Outputs[0] = with(t, r.Outputs[0], "Arthur, please.", strings.Repeat("a", 1<<20)+"!")
 		}, []string{"prompt_ready", "model_response_processed", "stage_failed"}},
 		{"a fallback that is none of its list", "fallback", func(t *testing.T, r *trace.Recording) {
 			r.Turns[0] = with(t, r.Turns[0], `"trigger": []`, `"recorded": "Nonsense", "trigger": []`)
@@ -76,6 +75,16 @@ func TestWhatCannotGoOnIsAnEvent(t *testing.T) {
 		if got := decisions(sink); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
+	}
+}
+
+// P1: a pattern that runs out of time may have an answer on another machine, so that it is no event.
+func TestAPatternThatRunsOutOfTimeEndsTheExecution(t *testing.T) {
+	recorded := read(t, filepath.Join(runs, "minimal"))
+	recorded.Recording.Turns[0] = with(t, recorded.Recording.Turns[0], `"Pattern": "please"`, `"Pattern": "(a+)+$"`)
+	recorded.Recording.Outputs[0] = with(t, recorded.Recording.Outputs[0], "Arthur, please.", strings.Repeat("a", 40)+"!")
+	if _, _, err := executed(t, recorded.Recording, options(recorded)); !errors.Is(err, execute.ErrOutOfTime) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
@@ -110,11 +111,22 @@ func (t *turn) execute() error {
 	if t.abort != nil {
 		return t.abort
 	}
+	if outOfTime(err) {
+		return fmt.Errorf("turn %d: %w: %w", t.number, ErrOutOfTime, err)
+	}
 	if result == nil {
 		return t.fail(0, StageFailed, nil, err.Error())
 	}
 	t.report.Result = result
 	return t.record(err)
+}
+
+// ErrOutOfTime says that an answer depends on how fast the machine is: the execution proves nothing, and there is no record of it.
+var ErrOutOfTime = errors.New("a pattern ran out of time, which it may not on another machine")
+
+func outOfTime(err error) bool {
+	var stage *pipeline.Error
+	return errors.As(err, &stage) && stage.Code == pipeline.CodeRegexTimeout
 }
 
 // model asks the source.

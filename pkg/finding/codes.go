@@ -122,6 +122,7 @@ const (
 	SaveAuthority     Code = "save.authority"
 	// equiv (E): two runs compared.
 	EquivIdentity            Code = "equiv.identity"
+	EquivInputs              Code = "equiv.inputs"
 	EquivTurnMissing         Code = "equiv.turn_missing"
 	EquivEventCount          Code = "equiv.event_count"
 	EquivRole                Code = "equiv.role"

@@ -10,6 +10,13 @@ var equivEntries = []Entry{
 		Action:  "Compare runs of the same configuration; the differences below are still true.",
 	},
 	{
+		Code: EquivInputs, Rule: "E10", Severity: Error, Effect: Incomparable,
+		Title:   "the inputs differ, and no digest shows it",
+		Meaning: "The runs record the same, although an input of theirs differs. Either nothing reads the value, and both runs replay: then this is a note. Or a side is not what its own inputs make, and nothing can be said.",
+		Causes:  "A time or a counter that moved nothing; or a recording that was edited after the run.",
+		Action:  "Run dmpl replay on the run that is named.",
+	},
+	{
 		Code: EquivTurnMissing, Rule: "E3", Severity: Error, Effect: Differs,
 		Title:   "turn exists on one side only",
 		Meaning: "One run has a turn folder that the other does not.",

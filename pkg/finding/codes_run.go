@@ -20,6 +20,7 @@ const (
 	StageContext     Code = "stage.context"
 	StageConstraints Code = "stage.constraints"
 	StagePrompt      Code = "stage.prompt"
+	StageOutput      Code = "stage.output"
 	StageParse       Code = "stage.parse"
 	StageGate        Code = "stage.gate"
 	StageMutations   Code = "stage.mutations"
@@ -144,6 +145,13 @@ var stageEntries = []Entry{
 		Meaning: "The model was asked something else.",
 		Causes:  "Other memory, bounds, template, dialogue or input.",
 		Action:  "Look for an earlier difference in retrieval or constraints; replay shows the words.",
+	},
+	{
+		Code: StageOutput, Rule: "E10", Severity: Error, Effect: Differs,
+		Title:   "the recorded answer differs",
+		Meaning: "The model answered something else, and the trace does not show it: the answer was never parsed, or outputs.jsonl of a side was edited after the run.",
+		Causes:  "Another answer to a turn that failed; or an edited recording.",
+		Action:  "Run dmpl replay on both runs: it says whether each is what its own inputs make.",
 	},
 	{
 		Code: StageParse, Rule: "E10", Severity: Error, Effect: Differs,

@@ -202,8 +202,11 @@ func findRegex(expression string, ignoreCase bool, text dotnet.Text) (match stri
 // regexError says where an expression stands that has no answer.
 func regexError(err error, pointer string) error {
 	code := CodeInvalidInput
-	if errors.Is(err, dotnet.ErrGivenUp) {
+	switch {
+	case errors.Is(err, dotnet.ErrOutOfTime):
 		code = CodeRegexTimeout
+	case errors.Is(err, dotnet.ErrTooLong):
+		code = CodeLimit
 	}
 	return &Error{Code: code, Pointer: pointer, Detail: err.Error()}
 }

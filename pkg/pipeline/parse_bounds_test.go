@@ -117,7 +117,7 @@ func TestGateIsBounded(t *testing.T) {
 	_, err = pass(t, long[:tenMiB/2]+"XXXXXXX", pipeline.GateContext{Forbidden: many})
 	failsWith(t, err, pipeline.CodeLimit, "")
 	_, err = pass(t, long, pipeline.GateContext{Rules: []pipeline.CustomRule{{Pattern: "a"}}})
-	failsWith(t, err, pipeline.CodeRegexTimeout, "/customRules/0/Pattern")
+	failsWith(t, err, pipeline.CodeLimit, "/customRules/0/Pattern")
 }
 
 // A pattern that never ends is an error, never a miss.

@@ -28,6 +28,7 @@ type Settings struct {
 	KeepPrompts bool
 	Chain       *run.Chain         // nil for a run on its own
 	Refusal     memory.AbortReason // why a store refused the commit; empty where it did not
+	MaxTrace    int64              // bytes of the trace, at most 100 MiB: events over it are dropped (V4); 0 for these
 }
 
 // Text is a JSON document and where it comes from, for errors.
@@ -47,6 +48,7 @@ type Recorder struct {
 	writer    *run.Writer
 	execution *execute.Run
 	turns     int
+	off       bool // the run reads no memory
 }
 
 // Create starts a recording in a folder that is empty or not there yet. The error is an *execute.Error for a document that is
@@ -60,12 +62,12 @@ func Create(dir string, s Settings, d Documents) (*Recorder, error) {
 		return nil, err
 	}
 	opening := run.Opening{
-		RunID: s.RunID, Pipeline: memory.DMPLv1, Lane: s.Lane, Created: s.Created, Chain: s.Chain, Profiles: map[string]string{},
+		RunID: s.RunID, Pipeline: memory.DMPLv1, Lane: s.Lane, Created: s.Created, Chain: s.Chain, MaxTrace: s.MaxTrace, Profiles: map[string]string{},
 	}
 	for _, p := range recording.Profiles {
 		opening.Profiles[p.Name] = p.Version
 	}
-	r := &Recorder{}
+	r := &Recorder{off: s.Visibility == execute.Off}
 	r.execution, err = execute.Begin(recording, execute.Options{
 		RunID: s.RunID, WorkflowID: s.WorkflowID, Visibility: s.Visibility, ModelConfig: s.ModelConfig, KeepPrompts: s.KeepPrompts, Refusal: s.Refusal,
 	}, sink{r})
@@ -109,6 +111,9 @@ func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*e
 	}
 	if n, _ := doc.Int("turn"); n != r.turns {
 		return nil, &execute.Error{Path: turn.Path, Pointer: turn.At + "/turn", Detail: fmt.Sprintf("expected turn %d, which is next", r.turns)}
+	}
+	if len(candidates) > 0 && r.off { // M2
+		return nil, &execute.Error{Path: candidates[0].Path, Pointer: candidates[0].At, Detail: "a run of visibility off reads nothing, and this is what a search returned"}
 	}
 	found := make([]trace.Document, len(candidates))
 	for i, c := range candidates {

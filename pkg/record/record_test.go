@@ -156,21 +156,24 @@ func TestMalformedDocumentsAreRefused(t *testing.T) {
 	}
 }
 
-// V2: turns come one after the other, and candidates with their turn.
+// V2, M2: turns come one after the other, and candidates with their turn; a run that reads nothing has none.
 func TestTurnsComeInTheirOrder(t *testing.T) {
 	turns, found := lines(t, "candidates", run.TurnsFile), lines(t, "candidates", run.CandidatesFile)
 	for _, c := range []struct {
 		turn       record.Text
 		candidates []record.Text
+		visibility string
 		want       string
 	}{
-		{turns[1], nil, "expected turn 0, which is next"},
-		{turns[0], found[2:], "expected turn 0"},
-		{turns[0], []record.Text{{Path: "c", JSON: []byte(`{"turn":0}`)}}, "kind is missing"},
-		{record.Text{Path: "t", JSON: []byte(`{}`)}, nil, "turn is missing"},
-		{turns[0], []record.Text{found[0], found[0]}, "are given twice"},
+		{turns[1], nil, execute.ReadOnly, "expected turn 0, which is next"},
+		{turns[0], found[2:], execute.ReadOnly, "expected turn 0"},
+		{turns[0], []record.Text{{Path: "c", JSON: []byte(`{"turn":0}`)}}, execute.ReadOnly, "kind is missing"},
+		{record.Text{Path: "t", JSON: []byte(`{}`)}, nil, execute.ReadOnly, "turn is missing"},
+		{turns[0], []record.Text{found[0], found[0]}, execute.ReadOnly, "are given twice"},
+		{turns[0], found[:1], execute.Off, "reads nothing"},
 	} {
 		s, d := tools(t)
+		s.Visibility = c.visibility
 		r, err := record.Create(filepath.Join(t.TempDir(), "run"), s, d)
 		if err != nil {
 			t.Fatal(err)

@@ -203,6 +203,9 @@ func (r *replayed) notes() []finding.Finding {
 	for _, v := range r.o.Overrides {
 		was := v.Of(r.recorded.Recording)
 		f := note(finding.ReplayOverridden, v.Name+" of the run is replaced")
+		if v.By != "" {
+			f.Detail += " by " + v.By
+		}
 		f.Artifact, f.RightArtifact = was.Path, v.Document.Path
 		before, errBefore := canon.Digest(canon.JSONv1, was.Value.Raw())
 		now, errNow := canon.Digest(canon.JSONv1, v.Document.Value.Raw())

@@ -28,6 +28,7 @@ type RunOptions struct {
 type Override struct {
 	Of       func(*trace.Recording) *trace.Document
 	Name     string // of the recorded file
+	By       string // what takes its place, for people; empty for a file of the working tree
 	Document trace.Document
 }
 

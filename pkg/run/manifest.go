@@ -18,6 +18,7 @@ type Opening struct {
 	Created  int64             // ticks: linkage, never compared
 	Profiles map[string]string // version of each tool profile by tool name
 	Chain    *Chain            // nil for a run on its own
+	MaxTrace int64             // bytes of all parts, at most those of the contract (V4); 0 for those
 }
 
 // Lane is the lane that a run belongs to: its retention depends on it (CONTRACT V4).

@@ -42,7 +42,11 @@ type Counts struct {
 
 // Create starts a run in a folder that is empty or not there yet.
 func Create(dir string, o Opening) (*Writer, error) {
-	return create(local{}, caps{trace.MaxPart, trace.MaxRun}, dir, o)
+	most := int64(trace.MaxRun)
+	if o.MaxTrace > 0 {
+		most = min(most, o.MaxTrace)
+	}
+	return create(local{}, caps{min(trace.MaxPart, most), most}, dir, o)
 }
 
 func create(d disk, c caps, dir string, o Opening) (*Writer, error) {

@@ -14,7 +14,7 @@ import (
 
 // V4, V3, R5: a run whose last events were dropped is well formed and supports no claim.
 func TestATruncatedRunIsUndecided(t *testing.T) {
-	dir := runtest.Write(t, filepath.Join(t.TempDir(), "run"), everyKind()["buffered_write, everything"])
+	dir := runtest.Write(t, filepath.Join(t.TempDir(), "run"), everything)
 	lines := strings.SplitAfter(textOf(t, dir, "trace/0000.jsonl"), "\n")
 	for _, kept := range []int{len(lines) - 3, 20, 3, 1} {
 		runtest.Put(t, dir, "trace/0000.jsonl", []byte(strings.Join(lines[:kept], "")))

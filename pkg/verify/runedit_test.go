@@ -80,7 +80,7 @@ var edits = []edit{
 
 // V1–V5, D5–D9, M9, P7: each change gives its finding in the right file, and the run does not pass.
 func TestEachChangeOfARunIsFound(t *testing.T) {
-	base := runtest.Write(t, filepath.Join(t.TempDir(), "run"), everyKind()["buffered_write, everything"])
+	base := runtest.Write(t, filepath.Join(t.TempDir(), "run"), everything)
 	for _, e := range edits {
 		t.Run(e.what, func(t *testing.T) {
 			dir := runtest.Copy(t, base, filepath.Join(t.TempDir(), "run"))

@@ -66,7 +66,7 @@ var onlyReplay = map[string]string{
 // R1, V5: with the manifest left alone every change of any value is found. With the manifest made to fit, every change is found
 // but those of values that only replay can make again; the table of these is exact.
 func TestEveryChangedValueIsFoundOrReplays(t *testing.T) {
-	base := runtest.Write(t, filepath.Join(t.TempDir(), "run"), everyKind()["buffered_write, everything"])
+	base := runtest.Write(t, filepath.Join(t.TempDir(), "run"), everything)
 	missed := map[string]bool{}
 	changed := 0
 	for _, file := range runFiles(t, base) {

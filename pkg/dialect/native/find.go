@@ -49,7 +49,7 @@ func keyOf(root, dir string) string {
 	if err != nil {
 		rel = dir
 	}
-	if index, ok := linkOf(dir); ok {
+	if index, ok := Link(dir); ok {
 		return filepath.ToSlash(filepath.Join(filepath.Dir(rel), fmt.Sprintf("link %04d", index)))
 	}
 	return filepath.ToSlash(rel)
@@ -63,8 +63,8 @@ func Folder(path string) string {
 	return path
 }
 
-// linkOf gives the place of a run in its chain.
-func linkOf(dir string) (int64, bool) {
+// Link gives the place that the run in a folder states in a chain.
+func Link(dir string) (int64, bool) {
 	f, err := dialect.ReadFile(filepath.Join(dir, run.ManifestFile), nil, 0)
 	if err != nil {
 		return 0, false
