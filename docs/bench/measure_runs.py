@@ -1,6 +1,6 @@
 """Measures `dmpl replay` on native runs beside a Python replay; measure.py puts the rows into the page."""
 import os
-import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,8 +26,8 @@ makes events, rows and digests of it, comparison everything that looks at both s
 
 
 def record(folder, name, number, turns):
-    runs.write(Path("inputs") / name, number, turns)
-    command = [DMPL, "run", "--from", f"inputs/{name}", "--out", f"{folder}/{name}", "--run-id", name]
+    runs.write(Path("inputs") / folder / name, number, turns)
+    command = [DMPL, "run", "--from", f"inputs/{folder}/{name}", "--out", f"{folder}/{name}", "--run-id", name]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -61,13 +61,19 @@ def measure(run):
 
 
 def measure_phases(run):
-    """Gives the share of each phase in the replay of a run, by name."""
-    command = ["go", "test", "-run", "^$", "-bench", "ReplayOfTurns", "-cpu", "1", "-benchtime", "3x", "-count", "20", "./pkg/replay"]
+    """Gives the share of each phase in the replay of a run, by name. Each phase is a process of its own."""
+    binary = ROOT / ".cache" / "bench" / "replay.test"
+    subprocess.run(["go", "test", "-c", "-o", str(binary), "./pkg/replay"], cwd=ROOT, check=True)
     environment = {**os.environ, "DMPL_BENCH_RUN": str(run)}
-    out = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE, env=environment).stdout
-    took = {}
-    for name, nanoseconds in re.findall(r"^BenchmarkReplayOfTurns/(\w+)\s+\d+\s+(\d+) ns/op", out, re.M):
-        took[name] = min(int(nanoseconds), took.get(name, int(nanoseconds)))
+
+    def seconds(phase):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [str(binary), "-test.run", "^$", "-test.bench", f"ReplayOfTurns/{phase}$", "-test.cpu", "1", "-test.benchtime", "100x"]
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    took = {phase: min(seconds(phase) for _ in range(5)) for phase in PHASES}
     reading, verification, pipeline, execution, replay = (took[name] for name in PHASES)
     whole = (reading + verification + replay) / 100
     return {
