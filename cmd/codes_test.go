@@ -64,6 +64,12 @@ func TestEveryCodeIsProduced(t *testing.T) {
 	for _, in := range madeRuns(t) {
 		codes.report(t, in.name, reportOf(t, in, "json"))
 	}
+	for _, c := range rewrittenLedgers(t) {
+		codes.report(t, c.what, reportOf(t, invocation{c.what, []string{"verify", c.path}}, "json"))
+	}
+	for _, c := range heldToStores(t) {
+		codes.report(t, c.what, reportOf(t, invocation{c.what, c.args}, "json"))
+	}
 	for _, r := range storeRefusals(t) {
 		p := newProcess(t)
 		p.Run(r.args)

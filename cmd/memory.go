@@ -66,7 +66,7 @@ func (a *App) maySetCollector() bool {
 
 // The memory, in bytes, up to which the heap of a stream stays where it can: one of some thousand events, one of very many.
 const (
-	streamHeap     = 18 << 20
+	streamHeap     = 16 << 20
 	longStreamHeap = 240 << 20
 )
 

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"context"
+	"errors"
 	"os"
 	"slices"
 	"sync"
@@ -21,6 +23,7 @@ type overrides struct {
 	config, policies, snapshot, profiles string
 	update                               bool
 	jobs                                 int
+	store                                string
 }
 
 func (o *overrides) bind(c *cobra.Command) {
@@ -30,6 +33,7 @@ func (o *overrides) bind(c *cobra.Command) {
 	c.Flags().StringVar(&o.profiles, "profiles", "", "tool profiles of the working tree, a profiles.json or a folder: both sides are digested under them")
 	c.Flags().BoolVar(&o.update, "update", false, "record divergent runs again with the working tree's files; refused where CI is set")
 	c.Flags().IntVar(&o.jobs, "jobs", 1, "runs that are replayed at a time")
+	c.Flags().StringVar(&o.store, "store", "", "take the start snapshot of each run from this store, and hold its commit to it: sqlite:PATH or postgres://USER@HOST/DATABASE")
 }
 
 // given says that a flag of native runs was given.
@@ -48,7 +52,7 @@ func isRuns(args []string) bool {
 }
 
 // replayRuns replays every run below the arguments (R1–R7).
-func (a *App) replayRuns(o *replayOptions, args []string) error {
+func (a *App) replayRuns(ctx context.Context, o *replayOptions, args []string) (err error) {
 	if o.overrides.update && os.Getenv("CI") != "" {
 		return usage("Run it where a person looks at the change, and commit the recordings.", "--update rewrites recordings, and CI is set") // R4
 	}
@@ -59,11 +63,23 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 		return usage("Give the index of an event.", "--until %d is no index", o.until)
 	case o.overrides.jobs < 1:
 		return usage("Give a number from 1 on.", "--jobs %d is less than one", o.overrides.jobs)
+	case o.overrides.store != "" && (o.overrides.snapshot != "" || o.overrides.update):
+		return usage("Leave one of them out.", "--store holds recordings to their store, and --snapshot and --update change them")
 	}
 	var results []finding.Result
 	given, err := a.workingTree(o)
 	if err != nil {
 		return executionProblem(err)
+	}
+	if o.overrides.store != "" {
+		store, failed := a.openStore(ctx, storeOptions{store: o.overrides.store}, false)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		if given.store, err = asked(ctx, store); err != nil {
+			return storeError(err)
+		}
 	}
 	var paths []string
 	for _, root := range args {
@@ -91,7 +107,7 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	if err != nil {
 		return executionProblem(err)
 	}
-	var chains replay.Chains
+	chains := replay.Chains{Stored: given.store != nil}
 	var verified verify.Chains
 	for i := range replayed {
 		results = append(results, replayed[i].result)
@@ -194,6 +210,10 @@ func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given
 	if r.overrides, err = given.of(artifact.Trace.Recording); err != nil {
 		return r, err
 	}
+	said, err := given.store.of(artifact.Trace.Recording)
+	if err != nil {
+		return r, err
+	}
 	found := verify.Trace(artifact.Trace, artifact.Shape, verify.Options{InFolder: true}).Findings
 	switch {
 	case !r.follows(before):
@@ -206,7 +226,7 @@ func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given
 	}
 	if r.reached {
 		r.made, err = replay.Run(artifact.Trace, replay.RunOptions{
-			Findings: found, Overrides: r.overrides, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON,
+			Findings: found, Overrides: r.overrides, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON, Stored: said,
 		})
 		if err != nil {
 			return r, err

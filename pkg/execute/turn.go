@@ -97,6 +97,13 @@ func (t *turn) execute() error {
 	if ok, err := t.admit(); err != nil || !ok {
 		return err
 	}
+	if live := t.run.o.Live; live != nil { // M2: the head, and not the start snapshot
+		head, err := live.Head()
+		if err != nil {
+			return err
+		}
+		t.run.start = head
+	}
 	before := t.run.start
 	if t.run.o.Visibility == Off { // M2: no reads
 		before = memory.State{PersonaID: before.PersonaID, NextSequence: 1}
@@ -188,9 +195,13 @@ func (t *turn) normalise(one *asked) bool {
 	return true
 }
 
-// buffered puts the writes of a turn into the buffer (M3, P6).
+// buffered puts the writes of a turn into the buffer (M3, P6). A live run writes at once (M2).
 func (t *turn) buffered(writes []memory.Write) error {
-	if t.run.o.Visibility != BufferedWrite {
+	o := &t.run.o
+	switch {
+	case o.Live != nil:
+		return t.run.live(o.Live.Write(t.number, writes))
+	case o.Visibility != BufferedWrite:
 		return nil
 	}
 	for _, w := range writes {
@@ -198,13 +209,28 @@ func (t *turn) buffered(writes []memory.Write) error {
 			return err
 		}
 	}
-	return nil
+	if o.Store == nil {
+		return nil
+	}
+	return o.Store.Write(writes)
+}
+
+// live takes the memory after a write as what the run stands at.
+func (r *Run) live(after memory.State, err error) error {
+	if err == nil {
+		r.start = after
+		r.startSum, err = after.Digest()
+	}
+	return err
 }
 
 // state gives the digest of the start snapshot with the writes so far (E10). Where they cannot be applied a commit would leave
 // the start snapshot as it is (M4), so that is the state.
 func (r *Run) state() (canon.Sum, error) {
-	if r.digested == len(r.buffer.Writes) { // what is buffered stays, so that nothing was written since
+	switch len(r.buffer.Writes) {
+	case 0:
+		return r.startSum, nil
+	case r.digested: // what is buffered stays, so that nothing was written since
 		return r.sum, nil
 	}
 	r.digested, r.sum = len(r.buffer.Writes), r.startSum

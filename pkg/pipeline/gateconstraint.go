@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
 )
@@ -140,12 +141,12 @@ func patternsOf(c Constraint) []string {
 }
 
 // quotation is "([^"]+)"|'([^']+)'.
-var quotation = regexp.MustCompile(`"([^"]+)"|'([^']+)'`)
+var quotation = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]+)"|'([^']+)'`) })
 
 // quotations gives what stands in quotes and is not blank.
 func quotations(text string) []string {
 	var list []string
-	for _, m := range quotation.FindAllStringSubmatch(text, -1) {
+	for _, m := range quotation().FindAllStringSubmatch(text, -1) {
 		if q := m[1] + m[2]; !dotnet.Blank(q) {
 			list = append(list, q)
 		}

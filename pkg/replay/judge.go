@@ -33,6 +33,8 @@ func (r *replayed) judge() {
 	fs = slices.DeleteFunc(fs, func(f finding.Finding) bool { return r.o.Until != All && f.EventIndex > r.o.Until })
 	r.explainRankings(fs)
 	r.cascade(fs)
+	said, checks := r.stored()
+	fs = append(fs, said...)
 	fs = append(append(fs, r.remarks(fs)...), r.notes()...)
 	if r.truncated() { // R5: never divergent
 		for i := range fs {
@@ -42,7 +44,7 @@ func (r *replayed) judge() {
 		}
 	}
 	r.result.Findings = fs
-	r.result.Checks = append(r.result.Checks, r.checks(len(changed))...)
+	r.result.Checks = slices.Concat(r.result.Checks, r.checks(len(changed)), checks)
 	r.result.Judge(true)
 }
 

@@ -22,6 +22,7 @@ type RunOptions struct {
 	Profiles  trace.Profiles    // of the working tree: both sides are selected and digested again under them (R1)
 	Until     int               // index of the last event that is replayed, or All (R5)
 	Timeline  bool
+	Stored    *Stored // what the run's store says of it; nil where none is asked
 }
 
 // Override is a document that takes the place of a recorded one (R1).
@@ -43,6 +44,7 @@ type Replayed struct {
 func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
 	r := &replayed{recorded: recorded, o: o}
 	if recorded.Recording.CutShort != "" {
+		r.o.Stored = nil // the recording says nothing that a store could vouch for
 		return &Replayed{Result: r.undecided()}, nil
 	}
 	answered := r.answered()
@@ -139,6 +141,9 @@ func (m *made) Line(string, func() []byte) error { return nil }
 // What keep asks for of the prompts, by place and digest, is kept as text.
 func (r *replayed) execute(overrides []Override, keep func(at [2]int, sum string) bool) (*made, error) {
 	documents := *r.recorded.Recording
+	if r.startsFromStore() { // M1: by its id
+		documents.Snapshot.Value = r.o.Stored.Snapshot.Value
+	}
 	for _, v := range overrides {
 		*v.Of(&documents) = v.Document
 	}
@@ -349,8 +354,9 @@ func (r *replayed) inherited() []finding.Finding {
 
 // undecided is the result of a run of which nothing could be made again.
 func (r *replayed) undecided(more ...finding.Finding) finding.Result {
-	result := finding.Result{Findings: append(r.inherited(), more...)}
-	result.Checks = []finding.Check{{ID: "R1", Status: finding.NotChecked, Count: 1, Reason: "the run was not executed again"}}
+	said, checks := r.stored()
+	result := finding.Result{Findings: slices.Concat(r.inherited(), more, said)}
+	result.Checks = append([]finding.Check{{ID: "R1", Status: finding.NotChecked, Count: 1, Reason: "the run was not executed again"}}, checks...)
 	result.Judge(true)
 	return result
 }

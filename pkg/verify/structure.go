@@ -246,6 +246,13 @@ func (c *checker) recordedVisibility(r *trace.Recording, mode string) {
 	if buffered != r.Commit.Ok() {
 		c.report(finding.TraceVisibility, t.Path, "/visibility_mode", finding.NoEvent, "visibility is %s, and commit.json is there: %t", mode, r.Commit.Ok())
 	}
+	if marked := isTrue(r.Manifest.Field("/non_deterministic")); marked != (mode == "live_read_write") {
+		c.report(finding.TraceVisibility, r.Manifest.Path, "/non_deterministic", finding.NoEvent, "visibility is %s, and the run is marked as not deterministic: %t", mode, marked)
+	}
+	if made := r.Commit.Field("/resulting_snapshot_id"); made.Ok() && (!t.Commit.Buffer.Is("commit_applied") || made.Text() <= t.SnapshotID.Text()) { // M1, M4
+		f := c.report(finding.RunDisagrees, r.Commit.Path, "/resulting_snapshot_id", finding.NoEvent, "only an applied commit makes a snapshot, and a later one than the run starts at")
+		f.Actual = finding.Value(made.Raw)
+	}
 	if mode == "off" && len(r.Candidates) > 0 {
 		c.report(finding.TraceVisibility, r.Candidates[0].Path, "", finding.NoEvent, "visibility is off and there are candidates")
 	}
