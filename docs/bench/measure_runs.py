@@ -26,8 +26,8 @@ makes events, rows and digests of it, comparison everything that looks at both s
 
 
 def record(folder, name, number, turns):
-    runs.write(Path("inputs") / name, number, turns)
-    command = [DMPL, "run", "--from", f"inputs/{name}", "--out", f"{folder}/{name}", "--run-id", name]
+    runs.write(Path("inputs") / folder / name, number, turns)
+    command = [DMPL, "run", "--from", f"inputs/{folder}/{name}", "--out", f"{folder}/{name}", "--run-id", name]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -61,13 +61,11 @@ def measure(run):
 
 
 def measure_phases(run):
-    """Gives the share of each phase in the replay of a run, by name."""
-    command = ["go", "test", "-run", "^$", "-bench", "ReplayOfTurns", "-cpu", "1", "-benchtime", "3x", "-count", "20", "./pkg/replay"]
+    """Gives the share of each phase in the replay of a run, by name: of the least times of many short passes."""
+    command = ["go", "test", "-run", "^$", "-bench", "ReplayOfTurns", "-cpu", "1", "-benchtime", "200x", "./pkg/replay"]
     environment = {**os.environ, "DMPL_BENCH_RUN": str(run)}
     out = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE, env=environment).stdout
-    took = {}
-    for name, nanoseconds in re.findall(r"^BenchmarkReplayOfTurns/(\w+)\s+\d+\s+(\d+) ns/op", out, re.M):
-        took[name] = min(int(nanoseconds), took.get(name, int(nanoseconds)))
+    took = {name: float(least) for name, least in re.findall(r"^BenchmarkReplayOfTurns/(\w+)\s.*?([\d.]+) least-ns/op", out, re.M)}
     reading, verification, pipeline, execution, replay = (took[name] for name in PHASES)
     whole = (reading + verification + replay) / 100
     return {

@@ -30,8 +30,11 @@ const usual = 256
 // NewWriter starts a document.
 func NewWriter(s Style) *Writer { return &Writer{style: s, dst: make([]byte, 0, usual)} }
 
-// Bytes gives the document.
+// Bytes gives the document. It is valid until Reset.
 func (w *Writer) Bytes() []byte { return w.dst }
+
+// Reset starts another document in the memory of the last one.
+func (w *Writer) Reset() { *w = Writer{style: w.style, dst: w.dst[:0]} }
 
 func (w *Writer) start(name string) {
 	if w.depth > 0 {

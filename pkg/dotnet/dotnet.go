@@ -50,8 +50,8 @@ func ascii(s string) bool {
 
 // Len gives the length in UTF-16 units (llamabrain.md §0).
 func Len(s string) int {
-	n := 0
-	for i := 0; i < len(s); {
+	n := plain(s)
+	for i := n; i < len(s); {
 		if s[i] < utf8.RuneSelf {
 			i++
 			n++
@@ -65,6 +65,21 @@ func Len(s string) int {
 		}
 	}
 	return n
+}
+
+// plain gives how many bytes at the start of a text are ASCII for sure: eight are looked at together.
+func plain(s string) int {
+	const high = 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		b := s[i : i+8]
+		word := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		if word&high != 0 {
+			break
+		}
+	}
+	return i
 }
 
 // Units gives the UTF-16 units of a text.
@@ -189,8 +204,11 @@ const surrogateLead = 0xED
 // Lower folds letter by letter without a culture and never changes the length in units: U+0130 stays, a final sigma is
 // no special case (llamabrain.md §0).
 func Lower(s string) string {
-	changed := -1
-	for i := 0; i < len(s); {
+	changed, small := -1, 0
+	for small < len(s) && s[small] < utf8.RuneSelf && (s[small] < 'A' || s[small] > 'Z') {
+		small++
+	}
+	for i := small; i < len(s); {
 		r, size := decode(s[i:])
 		if lower(r) != r {
 			changed = i

@@ -248,3 +248,18 @@ func FuzzUnits(f *testing.F) {
 		}
 	})
 }
+
+// Eight bytes are looked at together: what is no ASCII counts wherever it stands among them.
+func TestLengthsDoNotDependOnWhereLettersStand(t *testing.T) {
+	for n := range 20 {
+		for _, letter := range []string{"é", "\U0001F600", "\xed\xa0\x80", "\xff"} {
+			text := strings.Repeat("a", n) + letter + strings.Repeat("B", 20-n)
+			if got, want := dotnet.Len(text), len(dotnet.Units(text)); got != want {
+				t.Errorf("%q: length %d, want %d", text, got, want)
+			}
+			if got, want := dotnet.Lower(text), strings.Repeat("a", n)+letter+strings.Repeat("b", 20-n); letter != "\xff" && got != want {
+				t.Errorf("%q: small letters %q, want %q", text, got, want)
+			}
+		}
+	}
+}

@@ -85,7 +85,7 @@ type Source interface {
 	Call(c Call) (CallResult, error)
 }
 
-// Sink takes what a run records. Lines are those of the files that an execution makes: outputs, tool results, prompts. A sink
+// Sink takes what a run records. Events and rows are valid during the call. Lines are those of the files that an execution makes: outputs, tool results, prompts. A sink
 // that has no use for a line does not ask for its text.
 type Sink interface {
 	Event(event []byte, rows ...[]byte) error
@@ -121,11 +121,15 @@ type Run struct {
 	context    *thread.Config // nil where turns declare no references
 	policies   *memory.PolicySet
 	buffer     memory.Buffer
+	digested   int       // writes of the buffer that sum covers
+	sum        canon.Sum // of the state after them
 	scene      pipeline.Scene
 	events     int
 	rows       int
-	refused    bool   // a turn did not pass the gate
-	last       ending // of the last turn
+	event      *document.Writer   // of every event
+	ranked     []*document.Writer // of the rows of a turn, by kind
+	refused    bool               // a turn did not pass the gate
+	last       ending             // of the last turn
 }
 
 // ending is what a turn came to.
@@ -137,7 +141,7 @@ type ending struct {
 // Begin starts a run from its snapshot, configuration, policies and profiles. The turns, outputs and tool results of the
 // recording are not read: they are given turn by turn. The error is an *Error.
 func Begin(documents *trace.Recording, o Options, sink Sink) (*Run, error) {
-	r := &Run{o: o, sink: sink, documents: documents}
+	r := &Run{o: o, sink: sink, documents: documents, event: document.NewWriter(document.Style{})}
 	switch live := o.Visibility == LiveReadWrite; {
 	case !live && o.Visibility != Off && o.Visibility != ReadOnly && o.Visibility != BufferedWrite:
 		return nil, fmt.Errorf("visibility %q is none of off, read_only, buffered_write", o.Visibility)

@@ -24,7 +24,10 @@ type kept struct {
 }
 
 func (k *kept) Event(event []byte, rows ...[]byte) error {
-	k.events, k.rows = append(k.events, event), append(k.rows, rows...)
+	k.events = append(k.events, bytes.Clone(event))
+	for _, row := range rows {
+		k.rows = append(k.rows, bytes.Clone(row))
+	}
 	return nil
 }
 

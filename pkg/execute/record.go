@@ -188,7 +188,8 @@ func (t *turn) write(e event, rows ...[]byte) error {
 }
 
 func (r *Run) write(e event, rows ...[]byte) error {
-	w := document.NewWriter(document.Style{})
+	w := r.event
+	w.Reset()
 	w.Object("", func() {
 		w.Text("event_id", "e"+strconv.Itoa(r.events))
 		w.Integer("index", int64(r.events))
@@ -222,12 +223,16 @@ func (t *turn) retrieved() (rows [][]byte, links []string, err error) {
 	kinds := t.report.Result.Retrieval.Kinds()
 	for i, kind := range kinds {
 		id := "r" + strconv.Itoa(t.run.rows)
-		row, err := t.row(id, kind, candidatesOf(&t.input.Query.Candidates, i))
-		if err != nil {
+		if len(t.run.ranked) == i {
+			t.run.ranked = append(t.run.ranked, document.NewWriter(document.Style{}))
+		}
+		w := t.run.ranked[i]
+		w.Reset()
+		if err := t.row(w, id, kind, candidatesOf(&t.input.Query.Candidates, i)); err != nil {
 			return nil, nil, err
 		}
 		t.run.rows++
-		rows, links = append(rows, row), append(links, id)
+		rows, links = append(rows, w.Bytes()), append(links, id)
 	}
 	return rows, links, nil
 }
@@ -261,12 +266,11 @@ func (t *turn) query(mode string) (string, error) {
 	return t.queries[mode], nil
 }
 
-func (t *turn) row(id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) ([]byte, error) {
+func (t *turn) row(w *document.Writer, id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) error {
 	query, err := t.query(mode(kind))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	w := document.NewWriter(document.Style{})
 	w.Object("", func() {
 		w.Text("retrieval_event_id", id)
 		w.Text("run_id", t.run.o.RunID)
@@ -292,5 +296,5 @@ func (t *turn) row(id string, kind *pipeline.Retrieved, candidates []pipeline.Ca
 		}
 		w.Text("retrieval_trace_schema_version", trace.RetrievalSchemaVersion)
 	})
-	return w.Bytes(), nil
+	return nil
 }

@@ -47,6 +47,22 @@ func (o Order) uses(key string) bool {
 // comparison gives the comparison of the order. It ends with the sequence number and then the place in the memory, so that
 // it is total even where ids repeat.
 func (o Order) comparison() func(a, b *Ranked) int {
+	if compare, known := byOrder[o]; known {
+		return compare
+	}
+	return o.compare()
+}
+
+// byOrder has the comparisons of the orders.
+var byOrder = func() map[Order]func(a, b *Ranked) int {
+	all := map[Order]func(a, b *Ranked) int{}
+	for _, name := range orders {
+		all[Order(name)] = Order(name).compare()
+	}
+	return all
+}()
+
+func (o Order) compare() func(a, b *Ranked) int {
 	var keys []func(a, b *Ranked) int
 	for _, key := range o.Keys() {
 		compare := comparisons[key]

@@ -15,8 +15,8 @@ type wordSet struct {
 	scratch []byte
 }
 
-// isBreak says that a byte ends a word. llamabrain.md §2: these five characters and no other.
-func isBreak(c byte) bool { return c == ' ' || c == '.' || c == ',' || c == '!' || c == '?' }
+// breaks are the bytes that end a word. llamabrain.md §2: these five characters and no other.
+var breaks = [256]bool{' ': true, '.': true, ',': true, '!': true, '?': true}
 
 // newWordSet takes the words longer than three UTF-16 units.
 func newWordSet(input string) *wordSet {
@@ -85,7 +85,7 @@ func eachWord(text string, visit func(word string, ascii bool)) {
 		if c >= utf8.RuneSelf {
 			ascii = false
 		}
-		if !isBreak(c) {
+		if !breaks[c] {
 			continue
 		}
 		if i > start {

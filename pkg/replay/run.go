@@ -85,6 +85,7 @@ type made struct {
 	recorded  *trace.Trace
 	documents *trace.Recording
 	source    *execute.Recorded
+	found     map[int][]trace.Document // candidates by turn
 	events    [][]byte
 	rows      [][]byte
 	prompts   map[[2]int]prompt // by turn and attempt
@@ -149,13 +150,21 @@ func (r *replayed) execute(overrides []Override, keep func(at [2]int, sum string
 		*v.Of(&documents) = v.Document
 	}
 	t := r.recorded
-	m := &made{recorded: t, documents: &documents, source: execute.NewRecorded(&documents), prompts: map[[2]int]prompt{}, keep: keep}
+	m := &made{
+		recorded: t, documents: &documents, source: execute.NewRecorded(&documents),
+		found: map[int][]trace.Document{}, prompts: map[[2]int]prompt{}, keep: keep,
+	}
 	x, err := execute.Begin(&documents, execute.Options{
 		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(),
 		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
 	}, m)
 	if err != nil {
 		return nil, err
+	}
+	for _, d := range documents.Candidates {
+		if n, ok := d.Int("turn"); ok {
+			m.found[n] = append(m.found[n], d)
+		}
 	}
 	for n, doc := range documents.Turns {
 		if r.o.Until != All && len(m.events) > r.o.Until {
@@ -170,13 +179,7 @@ func (r *replayed) execute(overrides []Override, keep func(at [2]int, sum string
 }
 
 func (m *made) turn(x *execute.Run, n int, doc trace.Document) error {
-	var found []trace.Document
-	for _, d := range m.documents.Candidates {
-		if of, ok := d.Int("turn"); ok && of == n {
-			found = append(found, d)
-		}
-	}
-	candidates, err := execute.ReadCandidates(found)
+	candidates, err := execute.ReadCandidates(m.found[n])
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type reader struct {
 	twin     *trace.Trace   // what the trace is expected to equal; empty where nothing is
 	free     []trace.Call   // room for the calls of further events: most have one
 	room     []trace.Record // room for the records of further rows
+	lists    []records      // of rows before
+	next     int            // place of the list that goes next
 }
 
 // step is one token of the pointer: a name, or an index where the name is empty.

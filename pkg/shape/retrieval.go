@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -58,8 +59,37 @@ var rowMembers = sync.OnceValue(func() []member[trace.Row] {
 	}
 })
 
-// readRecords reads the selected records of a row.
+// records is the list of a row that was read without a finding, with its text.
+type records struct {
+	text []byte
+	list []trace.Record
+}
+
+// readRecords reads the selected records of a row, or takes over those of one of the rows before that has them in the same
+// bytes: turn by turn the same facts are selected.
 func readRecords(r *reader, w *trace.Row) error {
+	for _, known := range r.lists {
+		if r.src.SkipSame(known.text) {
+			w.Records = known.list
+			return nil
+		}
+	}
+	start, found := r.src.Offset(), len(r.findings)
+	if err := readList(r, w); err != nil || len(r.findings) > found || len(w.Records) == 0 {
+		return err
+	}
+	const most = 8
+	read := records{bytes.TrimLeft(r.data[start:r.src.Offset()], " \t\r\n"), w.Records}
+	if len(r.lists) < most {
+		r.lists = append(r.lists, read)
+		return nil
+	}
+	r.lists[r.next] = read
+	r.next = (r.next + 1) % most
+	return nil
+}
+
+func readList(r *reader, w *trace.Row) error {
 	const block, usual = 64, 16
 	if cap(r.room) < usual {
 		r.room = make([]trace.Record, 0, block)

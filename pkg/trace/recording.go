@@ -154,7 +154,7 @@ func (d Document) Query(version, mode string) []byte {
 		query = append(append([]byte(`{"text":`), query...), `,"topics":`...)
 		query = append(append(query, topics.Raw...), '}')
 	}
-	preimage := append([]byte(`{"query":`), query...)
+	preimage := append(append(make([]byte, 0, len(query)+len(version)+len(mode)+80), `{"query":`...), query...)
 	preimage = append(preimage, `,"query_normalization_version":`...)
 	preimage = append(canon.Quote(preimage, []byte(version)), `,"retrieval_mode":`...)
 	return append(canon.Quote(preimage, []byte(mode)), '}')

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -121,15 +122,21 @@ func checkOutputModels(c *checker) {
 	if !c.t.ModelConfigID.Ok() {
 		return // V1 has said so
 	}
+	var before claim // of the configuration before, which the outputs of a run have in common
+	var seen []byte
 	for _, out := range c.t.Recording.Outputs {
 		config := out.Field("/model_config")
 		if !config.Ok() {
 			continue
 		}
 		k := claim{path: out.Path, pointer: out.At + "/model_config", stated: c.t.ModelConfigID}
-		if c.selected(&k, &trace.ToolProfile{}, config.Raw, modelIdentity) {
-			c.check(&k)
+		if before.preimage != nil && bytes.Equal(seen, config.Raw) {
+			k.preimage, k.form = before.preimage, before.form
+		} else if !c.selected(&k, &trace.ToolProfile{}, config.Raw, modelIdentity) {
+			continue
 		}
+		before, seen = k, config.Raw
+		c.check(&k)
 	}
 }
 

@@ -116,6 +116,7 @@ type checker struct {
 	results  *trace.Results
 	byPlace  stages         // of a native run
 	recorded trace.Profiles // of a native run
+	proved   claim          // the last that passed; empty before there is one
 	result   finding.Result
 	cover    finding.Coverage
 	outcomes *[]finding.Check // of the rule that is at work
