@@ -94,7 +94,7 @@ func (t *trail) connect() error {
 			return err
 		}
 	}
-	return t.conn.SetDefensive(true)
+	return nil
 }
 
 // checkTable wants a table that holds the columns itself: a view or a generated column could be any program.
