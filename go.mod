@@ -3,6 +3,7 @@ module github.com/dmpl/dmpl
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/dlclark/regexp2 v1.12.0
 	github.com/fatih/color v1.19.0
 	github.com/jackc/pgx/v5 v5.12.0

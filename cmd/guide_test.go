@@ -25,7 +25,7 @@ func blocks(text, language string) (all []string) {
 	return all
 }
 
-func steps(t *testing.T, text string) (all []step) {
+func stepsOf(t *testing.T, text string) (all []step) {
 	t.Helper()
 	for _, block := range blocks(text, "console") {
 		for line := range strings.Lines(block) {
@@ -57,7 +57,7 @@ func TestTheGuideOfASharedMemoryHolds(t *testing.T) {
 	}
 	t.Chdir(dir)
 	t.Setenv("DMPL_ENV", "")
-	all := steps(t, string(text))
+	all := stepsOf(t, string(text))
 	if len(all) < 10 {
 		t.Fatalf("only %d commands", len(all))
 	}

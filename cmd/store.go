@@ -86,7 +86,8 @@ func storeError(err error) error {
 	}
 	var file *sqlite.Problem
 	var database *postgres.Problem
-	if errors.As(err, &file) || errors.As(err, &database) {
+	var rows *memory.Unreadable
+	if errors.As(err, &file) || errors.As(err, &database) || errors.As(err, &rows) {
 		return &storeFailure{finding.StoreUnusable, finding.ExitTrouble, err.Error()}
 	}
 	return err

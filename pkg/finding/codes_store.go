@@ -19,8 +19,8 @@ var storeEntries = []Entry{
 	{
 		Code: StoreUnusable, Rule: "M4", Severity: Error, Effect: Fails,
 		Title:   "the store cannot be used",
-		Meaning: "There is no store at the place, it is another program's database, it is of a newer version, or the disk failed. Nothing was changed.",
-		Causes:  "A wrong path in --store; a store that was never made; a disk that is full or read-only.",
+		Meaning: "There is no store at the place, it is another program's database, a copy of another store, of a newer version, or its disk or server failed. Nothing was changed; a commit whose answer was lost is there whole or not at all.",
+		Causes:  "A wrong path in --store; a store that was never made; a disk that is full or read-only; a server that is gone.",
 		Action:  "Correct --store, or make a store with dmpl store init.",
 	},
 	{

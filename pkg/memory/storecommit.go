@@ -127,6 +127,9 @@ func (o *operation) apply(token int64, out *Outcome) error {
 		return err
 	case repeated:
 		*out = Outcome{Snapshot: applied.ID(), Repeated: true}
+		if err := o.tx.DropWrites(o.run.RunID); err != nil {
+			return err
+		}
 		o.run.Writes = nil
 		return o.log(CommitRepeated, "made snapshot "+applied.ID())
 	}

@@ -46,7 +46,7 @@ func newestOf(tx Tx) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	if text == nil {
-		return Snapshot{}, fmt.Errorf("the store is damaged: it has no snapshot")
+		return Snapshot{}, &Unreadable{"the store is damaged: it has no snapshot"}
 	}
 	return readSnapshotRow(text)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -30,6 +31,7 @@ func Contract(t *testing.T, place func(*testing.T) Open) {
 		{"M9 a memory is imported as it stands, then merged", imports},
 		{"M1 a store is copied with all that was", copies},
 		{"V4 a collection keeps what is young or in use", collects},
+		{"V4 a collection keeps what is young where a clock ran back", collectsByTheLatestClock},
 		{"a store is created once", createsOnce},
 		{"bad names are refused", refusesNames},
 		{"a place without a store is no store", needsAStore},
@@ -160,6 +162,9 @@ func opensOnASnapshot(t *testing.T, b *bench) {
 	out, err := b.again("a", memory.SnapshotID(0), record(memory.Append, "x", 1))
 	b.ok(out, err)
 	b.is([]any{out.Repeated, out.Snapshot}, []any{true, first})
+	left, err := b.Buffered(ctx, "a")
+	b.ok(left, err)
+	b.is(len(left), 0)
 	_, err = b.again("a", memory.SnapshotID(0), record(memory.Append, "x", 5))
 	b.refused("payload_mismatch", nil, err)
 	b.is(b.state("a"), "commit_aborted payload_mismatch")
@@ -501,6 +506,22 @@ func collects(t *testing.T, b *bench) {
 	b.verified()
 }
 
+// collectsByTheLatestClock makes snapshots while the clock is a year behind: they are younger than those before them.
+func collectsByTheLatestClock(t *testing.T, b *bench) {
+	const day = 24 * 3600 * 10_000_000
+	b.now = 400 * day
+	b.create()
+	b.now -= 365 * day
+	young := b.commit("a", "", record(memory.Append, "x", 1))
+	b.commit("b", "", record(memory.Put, "x", 2))
+	b.now += 366 * day
+	kept, forgotten, err := b.Collect(ctx, 14, false)
+	b.ok(kept, err)
+	b.is([]any{len(kept), forgotten}, []any{3, int64(0)})
+	b.is(b.shows(young), []string{`x{"n":1}`})
+	b.verified()
+}
+
 func createsOnce(t *testing.T, b *bench) {
 	b.create()
 	created, err := b.Create(ctx, "other")
@@ -519,7 +540,9 @@ func refusesNames(t *testing.T, b *bench) {
 	for _, worker := range []string{"", " \t", string(make([]byte, 300))} {
 		b.refused(memory.CodeLease, nil, second(b.Acquire(ctx, "a", worker, memory.LeaseLength)))
 	}
-	b.refused(memory.CodeLease, nil, second(b.Acquire(ctx, "a", "w", 0)))
+	for _, length := range []int64{-1, 0, math.MaxInt64} {
+		b.refused(memory.CodeLease, nil, second(b.Acquire(ctx, "a", "w", length)))
+	}
 	b.refused(memory.CodeLeaseHeld, nil, second(b.Renew(ctx, "a", memory.Lease{}, memory.LeaseLength)))
 }
 

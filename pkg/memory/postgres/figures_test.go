@@ -90,7 +90,7 @@ func TestFiguresOfADatabase(t *testing.T) {
 	if os.Getenv("DMPL_FIGURES") == "" {
 		t.Skip("measured by make bench-store")
 	}
-	address, n := server(t), 0
+	address, n := need(t).URL(), 0
 	memorytest.Print("PostgreSQL", memorytest.Figures(t, false, func(t *testing.T, clock *int64) (*memory.Store, memorytest.Rival) {
 		n++
 		return memory.NewStore(figuresPlace(t, address, n), func() int64 { return *clock }), rivalIn(t, fmt.Sprintf("%s?search_path=figures_%d", address, n))

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/dmpl/dmpl/cmd"
 	"github.com/dmpl/dmpl/pkg/run"
 )
@@ -29,16 +27,9 @@ func dmpl(t *testing.T, args ...string) (string, error) {
 
 // M1, M4, M5: agents on one store in a database, at the same time: every run commits once, and each replay finds start and commit.
 func TestRunsShareADatabase(t *testing.T) {
-	address := server(t)
-	db, err := pgx.Connect(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Exec(ctx, "CREATE SCHEMA shared")
-	if err := errors.Join(err, db.Close(ctx)); err != nil {
-		t.Fatal(err)
-	}
-	store, root := address+"?search_path=shared", t.TempDir()
+	store, drop := fresh(t)
+	defer drop()
+	root := t.TempDir()
 	must := func(args ...string) string {
 		t.Helper()
 		out, err := dmpl(t, append(args, "--store", store)...)

@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -37,7 +39,17 @@ func (c *connections) lend(ctx context.Context, pool *sql.DB, do func(*connectio
 		return err
 	}
 	defer func() { err = errors.Join(err, lent.Close()) }()
-	return lent.Raw(func(raw any) error { return do(c.of(raw.(driver.Conn))) })
+	return lent.Raw(func(raw any) error {
+		known, back := c.of(raw.(driver.Conn)), false
+		defer func() {
+			if !back { // do panics, and the pool will close the connection
+				_ = c.drop(known)
+			}
+		}()
+		err := do(known)
+		back = true
+		return err
+	})
 }
 
 func (c *connections) of(raw driver.Conn) *connection {
@@ -54,16 +66,25 @@ func (c *connections) of(raw driver.Conn) *connection {
 	return known
 }
 
+// drop gives the statements of a connection back, and forgets it.
+func (c *connections) drop(known *connection) (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, known.driver)
+	for _, s := range known.ready {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
 // close gives all statements back; the pools are closed after it.
 func (c *connections) close() (err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, known := range c.open {
-		for _, s := range known.ready {
-			err = errors.Join(err, s.Close())
-		}
+	all := slices.Collect(maps.Values(c.open))
+	c.mu.Unlock()
+	for _, known := range all {
+		err = errors.Join(err, c.drop(known))
 	}
-	c.open = nil
 	return err
 }
 

@@ -50,9 +50,13 @@ func OpenAsVersion(ctx context.Context, path string, version int) error {
 	newest := migrations
 	migrations = newest[:version]
 	defer func() { migrations = newest }()
-	b, err := open(ctx, path, true, nil)
+	if err := ready(path, true); err != nil {
+		return err
+	}
+	db, err := connect(path, "rw", 1)
 	if err != nil {
 		return err
 	}
-	return b.Close()
+	b := &Backend{path: path, write: db}
+	return errors.Join(b.migrate(ctx, true), b.Close())
 }

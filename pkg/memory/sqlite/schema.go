@@ -82,6 +82,8 @@ INSERT INTO known SELECT id, state, document FROM run ORDER BY id;
 DROP TABLE run;
 ALTER TABLE known RENAME TO run;
 CREATE INDEX run_unfinished ON run (state, id) WHERE state IN ('buffer_open', 'commit_pending');`,
+
+	"CREATE TABLE home (one INTEGER PRIMARY KEY CHECK (one = 1), place TEXT NOT NULL) STRICT;",
 }
 
 // pageSize is that of a new file. A commit changes a few rows in each of a few tables, and writes every page whole that it
@@ -98,10 +100,17 @@ func (b *Backend) migrate(ctx context.Context, create bool) error {
 		return &Problem{Path: b.path, Detail: "there is no store in this file"}
 	}
 	if version == 0 {
-		// WAL is a property of the file: readers go on while one writes, and a commit is one fsync.
-		if _, err := b.write.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size=%d; PRAGMA journal_mode=WAL", pageSize)); err != nil {
+		if _, err := b.write.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size=%d", pageSize)); err != nil {
 			return err
 		}
+	}
+	// WAL is a property of the file: readers go on while one writes, and a commit is one fsync.
+	var journal string
+	if err := b.write.QueryRowContext(ctx, "PRAGMA journal_mode=WAL").Scan(&journal); err != nil {
+		return err
+	}
+	if journal != "wal" {
+		return &Problem{Path: b.path, Detail: "is on a disk that allows no write-ahead log: the journal is " + journal}
 	}
 	for ; version < len(migrations); version++ {
 		if err := b.migrateTo(ctx, version+1); err != nil {
