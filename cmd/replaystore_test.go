@@ -102,6 +102,7 @@ func (b *storeBench) replays() []heldToStore {
 	const first, second = "00000000000000000001", "00000000000000000002"
 	own := b.on(0, "turns", "own")
 	reads := b.on(0, "turns", "reads", "--visibility", "read_only")
+	blind := b.on(0, "turns", "blind", "--visibility", "off")
 	clashes := b.on(1, "turns", "clashes", "--snapshot", first) // M4: with what own has committed
 	chain := b.on(0, "chain", "chain", "--snapshot", second, "--chain")
 	b.on(0, "storage-failed", "between")
@@ -117,6 +118,7 @@ func (b *storeBench) replays() []heldToStore {
 		to("a run on the store", "equivalent", 0, "replay.store_commit", true, own),
 		to("under another configuration", "equivalent", 0, "replay.overridden", true, own, "--config", b.path("turns/config.json")),
 		to("a run that only reads", "equivalent", 0, "", true, reads),
+		to("a run that reads nothing", "equivalent", 0, "", true, blind),
 		to("a commit that was aborted", "equivalent", 0, "", true, clashes),
 		to("a chain on its own", "equivalent", 0, "replay.store_commit", true, chain),
 		to("a chain among others", "equivalent", 0, "replay.store_commit", true, late),
@@ -158,6 +160,25 @@ func (c heldToStore) hold(t *testing.T) {
 func TestReplayHoldsARunToItsStore(t *testing.T) {
 	for _, c := range heldToStores(t) {
 		c.hold(t)
+	}
+}
+
+// V5, M2: a run on a store has its trace in every mode, with every claim checked; a live one claims nothing.
+func TestRunsOnAStoreAreWhole(t *testing.T) {
+	b := newStoreBench(t, "")
+	for mode, exit := range map[string]int{"off": 0, "read_only": 0, "buffered_write": 0, "live_read_write": 3} {
+		more := []string{"--visibility", mode}
+		if exit != 0 {
+			more = append(more, "--non-deterministic")
+		}
+		r, got := runJSON(t, "verify", b.on(0, "turns", mode, more...), "--require-coverage", "100")
+		var codes []string
+		for _, f := range r.errors() {
+			codes = append(codes, f.Code)
+		}
+		if want := exit != 0; got != exit || want != slices.Equal(codes, []string{"claim.live_visibility"}) || !want && len(codes) > 0 {
+			t.Errorf("%s: exit code %d:%s", mode, got, inShort(r.errors()))
+		}
 	}
 }
 

@@ -11,7 +11,10 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/trace"
+	"github.com/dmpl/dmpl/pkg/verify"
 )
 
 func (a *App) storeLedgerCommand() *cobra.Command {
@@ -89,7 +92,7 @@ func (a *App) ledgerVerifyCommand() *cobra.Command {
 		Short: "Follow the digests of a ledger from row to row",
 		Long: `verify follows the ledger of the store from row to row, and holds every snapshot and every run of the store to it: a row that was
 removed, moved or edited is found, at the end as well. With a FILE that export wrote it follows that one; whether rows are
-missing at its end, a file alone cannot tell.`,
+missing at its end, a file alone cannot tell. dmpl verify FILE does the same and gives a report.`,
 		Example: `  dmpl store ledger verify
   dmpl store ledger verify ledger.json`,
 		Args: fileArgument,
@@ -144,7 +147,20 @@ func (a *App) followFile(path string) (chain memory.LedgerChain, err error) {
 	if err == nil && chain.Rows == 0 {
 		err = &memory.LedgerFault{Detail: "there is no row"}
 	}
+	if err == nil {
+		err = heldHistory(trace.Document{Path: path, Value: o.Value()})
+	}
 	return chain, err
+}
+
+// heldHistory holds a ledger whose digests are in order to what a store can do, as dmpl verify does.
+func heldHistory(ledger trace.Document) error {
+	for _, f := range verify.Ledger(ledger, nil, verify.AuditOptions{Path: ledger.Path}).Findings {
+		if f.Severity == finding.Error {
+			return &memory.LedgerFault{Detail: f.Detail}
+		}
+	}
+	return nil
 }
 
 func (a *App) ledgerExportCommand() *cobra.Command {

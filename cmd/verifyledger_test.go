@@ -63,6 +63,10 @@ func TestRewrittenLedgersAreFound(t *testing.T) {
 		if exit != 1 || !slices.ContainsFunc(r.errors(), func(f reportedEntry) bool { return f.Code == c.code }) {
 			t.Errorf("%s: exit code %d:%s", c.what, exit, inShort(r.errors()))
 		}
+		p := newProcess(t)
+		if code := p.Run([]string{"store", "ledger", "verify", c.path}); code != 1 || !strings.Contains(p.errs.String(), "(store.ledger_broken)") {
+			t.Errorf("%s: store ledger verify: exit code %d, %s", c.what, code, p.errs)
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ func (s *Store) on(ctx context.Context, runID string, do func(*operation) error)
 		if err := do(o); err != nil {
 			return err
 		}
-		if o.run.State == NoBuffer && o.run.Lease.Token == 0 { // a token is never given twice
+		if o.run.State == NoBuffer && o.run.Lease.Token == 0 && o.run.Applied == "" { // a token is never given twice
 			return tx.DropRun(runID)
 		}
 		o.run.Touched = o.now
@@ -164,20 +164,41 @@ func (o *operation) log(event LedgerEvent, detail string) error {
 // Open opens the buffer of a run on a committed snapshot, the newest for "" (M1). The same run opened again on the same
 // snapshot gets the same commit id (D7), so that M5 decides what its second commit is.
 func (s *Store) Open(ctx context.Context, runID, start string) (Run, error) {
+	return s.on(ctx, runID, func(o *operation) error { return o.open(runID, start) })
+}
+
+// OpenOnce is Open for who wants the run to be applied once, whatever happened since: a run whose commit was applied is opened on
+// the snapshot that it started from, so that its commit id is the same and M5 decides. From another snapshot it is refused.
+func (s *Store) OpenOnce(ctx context.Context, runID, start string) (Run, error) {
 	return s.on(ctx, runID, func(o *operation) error {
-		from, err := snapshotOf(o.tx, start)
-		if err != nil {
-			return err
+		switch before := o.run.Applied; {
+		case before == "":
+		case start == "" || start == before:
+			start = before
+		default:
+			return &BufferError{CodeTransition, fmt.Sprintf(
+				"the run %q was committed from the snapshot %s: from %s it is another run, and needs another id", runID, before, start)}
 		}
-		if err := o.run.Buffer.Open(runID, from.ID()); err != nil {
-			return err
-		}
-		if err := o.tx.DropWrites(runID); err != nil {
-			return err
-		}
-		o.run = Run{Buffer: o.run.Buffer, Lease: Lease{Token: o.run.Lease.Token}}
-		return o.log(RunOpened, "")
+		return o.open(runID, start)
 	})
+}
+
+func (o *operation) open(runID, start string) error {
+	if _, err := o.run.State.Next(OpenBuffer); err != nil {
+		return err
+	}
+	from, err := snapshotOf(o.tx, start)
+	if err != nil {
+		return err
+	}
+	if err := o.run.Buffer.Open(runID, from.ID()); err != nil {
+		return err
+	}
+	if err := o.tx.DropWrites(runID); err != nil {
+		return err
+	}
+	o.run = Run{Buffer: o.run.Buffer, Lease: Lease{Token: o.run.Lease.Token}, Applied: o.run.Applied}
+	return o.log(RunOpened, "")
 }
 
 // Write buffers writes, all or none. Nobody reads them before they are applied (M1).

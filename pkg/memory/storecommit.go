@@ -78,7 +78,7 @@ func (o *operation) discard(detail string) error {
 	if err := o.run.Buffer.Discard(); err != nil {
 		return err
 	}
-	o.run = Run{Buffer: o.run.Buffer, Lease: Lease{Token: was.Lease.Token}}
+	o.run = Run{Buffer: o.run.Buffer, Lease: Lease{Token: was.Lease.Token}, Applied: was.Applied}
 	if err := o.tx.DropWrites(was.RunID); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (o *operation) apply(token int64, out *Outcome) error {
 		if err := o.tx.DropWrites(o.run.RunID); err != nil {
 			return err
 		}
-		o.run.Writes = nil
+		o.run.Writes, o.run.Applied = nil, o.run.Start
 		return o.log(CommitRepeated, "made snapshot "+applied.ID())
 	}
 	return o.commit(out)
@@ -160,7 +160,7 @@ func (o *operation) commit(out *Outcome) (err error) {
 	if err := o.tx.DropWrites(o.run.RunID); err != nil {
 		return err
 	}
-	o.run.Writes = nil
+	o.run.Writes, o.run.Applied = nil, o.run.Start
 	out.Snapshot = made.ID()
 	return o.book.enter(LedgerRow{
 		Time: o.now, Event: CommitWasApplied, RunID: o.run.RunID, SnapshotID: made.ID(), CommitID: o.run.CommitID,

@@ -14,6 +14,7 @@ type Run struct {
 	Failed  int64 // attempts to apply that the storage failed
 	Row     int64 // of the ledger, the last about the run
 	Lease   Lease
+	Applied string // start snapshot of the commit that was applied last; known also when a later buffer was discarded
 }
 
 func (r Run) document() []byte {
@@ -29,6 +30,7 @@ func (r Run) document() []byte {
 		w.Integer("touched_ticks", r.Touched)
 		w.Integer("failed", r.Failed)
 		w.Integer("ledger_row", r.Row)
+		writeFilled(w, "applied_start_snapshot_id", r.Applied)
 		r.Lease.write(w)
 	})
 	return w.Bytes()
@@ -46,7 +48,7 @@ func readRun(text []byte) (Run, error) {
 			Reason: AbortReason(o.Text("reason_code", "")),
 		},
 		Count: o.Integer("writes", 0), Touched: o.Integer("touched_ticks", 0), Failed: o.Integer("failed", 0),
-		Row: o.Integer("ledger_row", 0), Lease: readLease(o),
+		Row: o.Integer("ledger_row", 0), Lease: readLease(o), Applied: o.Text("applied_start_snapshot_id", ""),
 	}
 	return r, damaged("run", o.Err())
 }

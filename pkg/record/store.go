@@ -23,7 +23,8 @@ type Shared struct {
 }
 
 // CreateOn is Create for a run that starts from a store and commits to it. Documents.Snapshot may be empty; where it is not, it
-// must be what the store has. Nothing is written to the store before Turn but that the run is open. A refusal of the store is a
+// must be what the store has. Nothing is written to the store before Turn but that the run is open. A run that has no turn for
+// longer than recovery waits is taken for one that crashed, and its next turn fails. A refusal of the store is a
 // *memory.BufferError.
 func CreateOn(ctx context.Context, shared Shared, dir string, s Settings, d Documents) (*Recorder, error) {
 	shared.Access.Mode = s.Visibility
@@ -72,41 +73,29 @@ func (n *session) begin(start string, given *Text) error {
 	if start == "" {
 		start = stated.id
 	}
+	err = n.choose(start)
 	var refused *memory.BufferError
-	if n.start, err = n.choose(start); errors.As(err, &refused) && stated.id != "" && refused.Code == memory.CodeUnknownSnapshot {
+	if errors.As(err, &refused) && stated.id != "" && refused.Code == memory.CodeUnknownSnapshot {
 		return notTheStores(*given, refused.Detail)
 	}
 	if err != nil {
 		return err
 	}
-	if n.mode == memory.BufferedWrite {
-		run, err := n.store.Open(n.ctx, n.runID, n.start)
-		if err != nil {
-			return err
-		}
-		n.start, n.open = run.Start, true
-	}
 	return n.read(stated, given)
 }
 
-// choose gives the id of the start snapshot. A run that was committed before is repeated from where it started: from elsewhere it
-// would have another commit id, and what it writes would be there twice (D7, M5).
-func (n *session) choose(start string) (string, error) {
-	known, err := n.store.Run(n.ctx, n.runID)
-	switch {
-	case err != nil:
-		return "", err
-	case n.mode == memory.BufferedWrite && known.State == memory.CommitApplied:
-		if start != "" && start != known.Start {
-			return "", &memory.BufferError{
-				Code:   memory.CodeTransition,
-				Detail: fmt.Sprintf("the run %q was committed from the snapshot %s: from %s it is another run, and needs another id", n.runID, known.Start, start),
-			}
-		}
-		return known.Start, nil
+// choose opens the run on its start snapshot, where it writes one; else the snapshot is only looked up (M1). A run that was committed
+// before is repeated from where it started: from elsewhere it would have another commit id, and what it writes would be there
+// twice (D7, M5).
+func (n *session) choose(start string) error {
+	if n.mode != memory.BufferedWrite {
+		row, err := n.store.Snapshot(n.ctx, start)
+		n.start = row.ID()
+		return err
 	}
-	row, err := n.store.Snapshot(n.ctx, start)
-	return row.ID(), err
+	run, err := n.store.OpenOnce(n.ctx, n.runID, start)
+	n.start, n.open = run.Start, err == nil
+	return err
 }
 
 // stated is a snapshot that the caller has.

@@ -156,6 +156,20 @@ func TestARunIsAppliedOnce(t *testing.T) {
 	if got := episodes(t, on); !reflect.DeepEqual(got, []string{"The visitor likes tea", "The visitor hates tea"}) {
 		t.Errorf("remembered %q", got)
 	}
+	for range 2 { // M6: a repetition that is given up, or that a crash leaves open, does not make the run a new one
+		if _, _, err := play(t, on, folder(t), "b", execute.BufferedWrite, ""); !errors.Is(err, errOffline) {
+			t.Fatal(err)
+		}
+		if _, err := on.Store.OpenOnce(context.Background(), "b", ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := on.Store.Recover(context.Background(), memory.Recovery{Worker: "w"}); err != nil {
+			t.Fatal(err)
+		}
+		if r, end, err := play(t, on, folder(t), "b", execute.BufferedWrite, other); err != nil || !r.Repeated() || end.Snapshot != memory.SnapshotID(2) {
+			t.Errorf("%+v, %v", end, err)
+		}
+	}
 	elsewhere := on
 	elsewhere.Start = memory.SnapshotID(2)
 	if _, _, err := play(t, elsewhere, folder(t), "b", execute.BufferedWrite, other); !refusedWith(err, memory.CodeTransition) {
@@ -281,7 +295,18 @@ func TestARunThatIsGivenUpLeavesNothingOpen(t *testing.T) {
 	if _, _, err := play(t, on, taken, "b", execute.BufferedWrite, remember); err == nil {
 		t.Fatal("a folder that is not empty was written")
 	}
-	for _, id := range []string{"a", "b"} {
+	ctx, interrupt := context.WithCancel(context.Background())
+	s, d := oneTurn(t, "c", execute.BufferedWrite)
+	r, err := record.CreateOn(ctx, on, folder(t), s, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	interrupt()
+	if _, err := r.Turn(lines(t, "single", run.TurnsFile)[0], nil, record.Live(ctx, said(remember), nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupted run goes on: %v", err)
+	}
+	r.Abandon()
+	for _, id := range []string{"a", "b", "c"} {
 		if known, err := on.Store.Run(context.Background(), id); err != nil || known.State != memory.NoBuffer {
 			t.Errorf("%s: %+v, %v", id, known, err)
 		}

@@ -47,6 +47,7 @@ func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
 		r.o.Stored = nil // the recording says nothing that a store could vouch for
 		return &Replayed{Result: r.undecided()}, nil
 	}
+	r.fromStore = r.startsFromStore()
 	answered := r.answered()
 	given, err := r.execute(o.Overrides, func(at [2]int, sum string) bool { return answered[at] != sum })
 	if err != nil {
@@ -74,6 +75,7 @@ func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
 type replayed struct {
 	recorded, rebuilt *trace.Trace
 	o                 RunOptions
+	fromStore         bool // the start snapshot is that of the store
 	made              *made
 	result            finding.Result
 }
@@ -140,7 +142,7 @@ func (m *made) Line(string, func() []byte) error { return nil }
 // What keep asks for of the prompts, by place and digest, is kept as text.
 func (r *replayed) execute(overrides []Override, keep func(at [2]int, sum string) bool) (*made, error) {
 	documents := *r.recorded.Recording
-	if r.startsFromStore() { // M1: by its id
+	if r.fromStore { // M1: by its id
 		documents.Snapshot.Value = r.o.Stored.Snapshot.Value
 	}
 	for _, v := range overrides {

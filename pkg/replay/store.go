@@ -80,7 +80,7 @@ func (r *replayed) storedSnapshot(s *Stored) []finding.Finding {
 	switch {
 	case s.Snapshot == nil:
 		return []finding.Finding{r.aboutStore(finding.ReplayStoreSnapshotMissing, snapshot, "/memory_snapshot_id", "%s", s.Lacks)}
-	case r.startsFromStore():
+	case r.fromStore:
 		return nil
 	}
 	f := r.aboutStore(finding.ReplayStoreSnapshotDiffers, snapshot, "/records", "the start snapshot is not what the store has under its id")

@@ -24,6 +24,7 @@ type link struct {
 	id, commit, snapshot        trace.Field
 	previousRun, previousCommit trace.Field
 	chain                       trace.Field
+	made                        trace.Field // by the commit, of a run on a store
 	applied                     bool
 }
 
@@ -45,7 +46,7 @@ func (c *Chains) Add(t *trace.Trace) {
 		folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), dir: t.Recording.Dir, manifest: manifest.Path, index: index,
 		id: kept(t.RunID), commit: kept(t.Commit.ID), snapshot: kept(t.SnapshotID), applied: t.Commit.Buffer.Is("commit_applied"),
 		previousRun: kept(manifest.Field("/chain/previous_run_id")), previousCommit: kept(manifest.Field("/chain/previous_commit_id")),
-		chain: kept(manifest.Field("/chain")),
+		chain: kept(manifest.Field("/chain")), made: kept(t.Recording.Commit.Field("/resulting_snapshot_id")),
 	})
 }
 
@@ -94,6 +95,9 @@ func (l *link) follows(before *link) []finding.Finding {
 	}
 	if l.snapshot.Ok() && before.snapshot.Ok() && l.snapshot.Text() <= before.snapshot.Text() { // M1: ids sort in commit order
 		fs = l.broken(fs, "/chain", l.chain, "the start snapshot is not later than that of %s", name())
+	}
+	if l.snapshot.Ok() && before.made.Ok() && !l.snapshot.Same(before.made) {
+		fs = l.broken(fs, "/chain", l.chain, "the start snapshot is not the one that the commit of %s made", name())
 	}
 	return fs
 }

@@ -51,6 +51,20 @@ func TestLinksOfAChain(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}
 	}
+	for made, want := range map[string]int{"00000000000000000041": 0, "00000000000000000042": 1} { // M4: what the commit made of a store
+		root := t.TempDir()
+		var chains verify.Chains
+		for _, f := range []runtest.Features{features(0), features(1)} {
+			dir := runtest.Write(t, filepath.Join(root, f.RunID), f)
+			if f.Chain.Index == 0 {
+				runtest.Replace(t, dir, run.CommitFile, `"writes":`, `"resulting_snapshot_id":"`+made+`","writes":`)
+			}
+			chains.Add(mustRead(t, dir).Trace)
+		}
+		if got := chains.Findings(); len(got) != want {
+			t.Errorf("a commit that made %s: %+v", made, got)
+		}
+	}
 	other := runtest.Write(t, filepath.Join(t.TempDir(), "elsewhere"), features(0))
 	runtest.Replace(t, other, run.ManifestFile, `"complete"`, `"open"`)
 	var chains verify.Chains

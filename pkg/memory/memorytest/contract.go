@@ -24,6 +24,7 @@ func Contract(t *testing.T, place func(*testing.T) Open) {
 		{"M4 what is refused leaves no trace", refusalsLeaveNoTrace},
 		{"M4 handles commit at once and lose nothing", commitsSideBySide},
 		{"M5 request and apply are one transaction", commitsAtOnce},
+		{"M5 a run is opened once", opensOnce},
 		{"M6 recovery ends what crashes have left", recovers},
 		{"M6 recovery aborts on demand", recoversByAborting},
 		{"M7 a late owner can do no harm", fences},
@@ -341,6 +342,40 @@ func commitsAtOnce(t *testing.T, b *bench) {
 		"store_created", "run_opened", "writes_buffered", "commit_requested", "commit_applied",
 		"run_opened", "writes_buffered", "commit_requested", "commit_aborted",
 	})
+}
+
+func opensOnce(t *testing.T, b *bench) {
+	b.create()
+	write := record(memory.Append, "x", 1)
+	ends := func(run, start, snapshot string, repeated bool) {
+		t.Helper()
+		opened, err := b.OpenOnce(ctx, run, "")
+		b.ok(opened, err)
+		b.is(opened.Start, start)
+		b.ok(b.Write(ctx, run, write))
+		commit, fingerprint := identities(t, opened, []memory.Write{write})
+		out, err := b.Commit(ctx, run, commit, fingerprint)
+		b.ok(out, err)
+		b.is(out.Snapshot, snapshot)
+		b.is(out.Repeated, repeated)
+	}
+	first, second, third := memory.SnapshotID(0), memory.SnapshotID(1), memory.SnapshotID(2)
+	ends("run", first, second, false)
+	ends("other", second, third, false)
+	ends("run", first, second, true)
+	b.ok(b.OpenOnce(ctx, "run", first)) // whatever became of a later buffer
+	b.ok(b.Discard(ctx, "run"))
+	_, err := b.OpenOnce(ctx, "run", third)
+	b.refused(memory.CodeTransition, nil, err)
+	b.is(b.state("run"), " ")
+	ends("run", first, second, true)
+	b.ok(b.OpenOnce(ctx, "run", ""))
+	b.ok(b.Recover(ctx, memory.Recovery{Worker: "w"}))
+	ends("run", first, second, true)
+	b.is(len(b.shows("")), 2)
+	if _, err := b.VerifyLedger(ctx); err != nil {
+		t.Error(err)
+	}
 }
 
 // committed tells what a commit made.
