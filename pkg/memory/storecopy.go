@@ -9,7 +9,8 @@ var bufferStates = []BufferState{NoBuffer, BufferOpen, CommitPending, CommitAppl
 type Copied struct{ Snapshots, Records, Runs, Rows int64 }
 
 // CopyTo copies the whole store to a place without one, in one transaction: every snapshot, record, run and buffer, and the
-// ledger to the byte; what is there then is held to the ledger before it is kept. The copy is the same store, with the same id: whoever writes to one of both must not write to the other.
+// ledger to the byte; what is there then is held to the ledger before it is kept. The copy is the same store, with the same
+// id: whoever writes to one of both must not write to the other.
 func (s *Store) CopyTo(ctx context.Context, to *Store) (done Copied, err error) {
 	err = s.backend.View(ctx, func(from Tx) error {
 		about, err := aboutOf(from)
