@@ -61,11 +61,10 @@ func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dial
 		a.collectRun(path, 1)
 		return native.ReadFolder(path, more)
 	}
-	f, err := dialect.ReadFile(path, a.In, more.Limit)
+	f, err := a.readFile(path, more.Limit)
 	if err != nil {
 		return nil, err
 	}
-	a.collect(len(f.Data))
 	reader, err := o.readerOf(f)
 	if err != nil {
 		return nil, err

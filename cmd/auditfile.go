@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"os"
-
 	"github.com/dmpl/dmpl/pkg/audit"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
@@ -76,9 +74,7 @@ type auditRead struct {
 
 // readAudit reads a file and verifies it on the way, so that a log need not be kept.
 func (a *App) readAudit(f auditFile, keep bool, more dialect.Options, o verify.AuditOptions) (auditRead, error) {
-	if info, err := os.Stat(f.path); err == nil {
-		a.collect(int(info.Size()))
-	}
+	a.collectFor(f.path)
 	o.Path = f.path
 	switch f.kind {
 	case llamabrain.KindPackage:

@@ -64,11 +64,10 @@ func (a *App) documents(path string, o documentOptions, render rendering) error 
 }
 
 func (a *App) oneDocument(out *bufio.Writer, path string, o documentOptions, render rendering) error {
-	file, err := dialect.ReadFile(path, a.In, int64(o.limit))
+	file, err := a.readFile(path, int64(o.limit))
 	if err != nil {
 		return err
 	}
-	a.collect(len(file.Data))
 	text, err := render(nil, file.Data)
 	var bad *canon.Error
 	if errors.As(err, &bad) && o.fault != nil {

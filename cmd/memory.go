@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+
+	"github.com/dmpl/dmpl/pkg/dialect"
 )
 
 // smallHeap is the memory, in bytes, up to which a run on ordinary inputs stays.
@@ -30,6 +32,23 @@ func (a *App) collect(size int) {
 	}
 	debug.SetGCPercent(1000)
 	debug.SetMemoryLimit(smallHeap)
+}
+
+// collectFor is collect for a file before it is read: else reading it is what the collector begins with.
+func (a *App) collectFor(path string) {
+	if info, err := os.Stat(path); err == nil {
+		a.collect(int(info.Size()))
+	}
+}
+
+// readFile reads an input whole.
+func (a *App) readFile(path string, limit int64) (*dialect.File, error) {
+	a.collectFor(path)
+	f, err := dialect.ReadFile(path, a.In, limit)
+	if err == nil {
+		a.collect(len(f.Data)) // decompressed it may be larger
+	}
+	return f, err
 }
 
 // collectRun sets the garbage collector by the size of a native run, of which some are in memory at a time.

@@ -12,7 +12,7 @@ import (
 )
 
 // runbookFamilies are the layers whose codes an operator of stores and of determinism checks meets.
-var runbookFamilies = []string{"store", "trace", "claim", "size", "digest", "run", "equiv", "stage", "replay", "ledger"}
+var runbookFamilies = []string{"store", "ledger", "trace", "claim", "size", "digest", "run", "equiv", "stage", "replay"}
 
 // firstColumn gives the codes in the first column of the page's tables.
 func firstColumn(text string) (codes []string) {

@@ -93,15 +93,15 @@ func (s storeShell) known() string {
 	return s.ok("snapshot list", "ledger verify", "ledger show", "snapshot export")
 }
 
-// steps are what a run does on a store, in order, with what must have been done before.
-var steps = []string{"init", "run open a", "run write a WRITES", "run commit a --policies POLICIES", "run open left", "recover --idle 0s"}
+// storeSteps are what a run does on a store, in order, with what must have been done before.
+var storeSteps = []string{"init", "run open a", "run write a WRITES", "run commit a --policies POLICIES", "run open left", "recover --idle 0s"}
 
 // M4: a disk that is full at any point of any step: one clear line, the old state intact, and the step goes on when there is room.
 func TestAFullDiskLeavesTheOldState(t *testing.T) {
 	disk := memorytest.NewDisk(t, "1m")
 	s := newStoreShell(t, "sqlite:"+filepath.Join(disk.Dir, "memory.db"))
 	refusals := 0
-	for i, step := range steps {
+	for i, step := range storeSteps {
 		before := ""
 		if i > 0 {
 			before = s.known()
@@ -123,7 +123,7 @@ func TestAFullDiskLeavesTheOldState(t *testing.T) {
 			}
 		}
 	}
-	if refusals < 3*len(steps) {
+	if refusals < 3*len(storeSteps) {
 		t.Errorf("only %d refusals", refusals)
 	}
 }
@@ -132,7 +132,7 @@ func TestAFullDiskLeavesTheOldState(t *testing.T) {
 func TestAReadOnlyDiskLeavesTheOldState(t *testing.T) {
 	disk := memorytest.NewDisk(t, "1m")
 	s := newStoreShell(t, "sqlite:"+filepath.Join(disk.Dir, "memory.db"))
-	for i, step := range steps {
+	for i, step := range storeSteps {
 		before := ""
 		if i > 0 {
 			before = s.known()
@@ -182,7 +182,7 @@ func TestAFileThatIsNoStoreOfThisVersion(t *testing.T) {
 		}
 		before, err1 := os.ReadFile(at)
 		s := newStoreShell(t, "sqlite:"+at)
-		for _, line := range append([]string{"snapshot list"}, steps...) {
+		for _, line := range append([]string{"snapshot list"}, storeSteps...) {
 			s.refused(line, tt.says)
 		}
 		after, err2 := os.ReadFile(at)

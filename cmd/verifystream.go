@@ -54,8 +54,9 @@ func (a *App) head(path string) []byte {
 		return nil
 	}
 	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, headBytes))
-	return head
+	head := make([]byte, headBytes)
+	n, _ := io.ReadFull(f, head) // what is shorter is read whole
+	return head[:n]
 }
 
 // inflated gives what the start of a compressed input holds.

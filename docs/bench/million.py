@@ -8,8 +8,9 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import streams  # noqa: E402
-from measure import DMPL, EQUAL, run  # noqa: E402
+from measure import EQUAL, ROOT, run  # noqa: E402
 
+DMPL = str(ROOT / "bin" / "dmpl")
 EVENTS = 1_000_000
 MOST = 300 * 10**6  # bytes
 

@@ -38,62 +38,90 @@ type Step struct {
 	Notes    int              `json:",omitempty"`
 }
 
-// version is a snapshot in the model.
+// version is a snapshot in the model, with those before it.
 type version struct {
+	before     *version
+	place      int
 	run, start string // of the commit that made it
 	values     [registers]int64
-	changed    [registers]int // the snapshots that changed them last
+	changed    [registers]int // the places of the snapshots that changed them last
 	notes      int
 }
 
-// StoreModel is what one process alone would see of a store, written without the store's code: the state is the list of its
+// StoreModel is what one process alone would see of a store, written without the store's code: the state is the newest of its
 // snapshots. M1: a run opens on the newest, and a snapshot never changes. M4: a commit adds one snapshot to the newest, unless the
 // register that it puts was changed after its start. M5: a commit is applied once.
 func StoreModel() porcupine.Model {
 	return porcupine.Model{
-		Init: func() any { return []version{{}} },
+		Init: func() any { return &version{} },
 		Step: func(state, input, output any) (bool, any) {
-			list := state.([]version)
-			is, next := takes(list, input.(Step), output.(Step))
+			is, next := state.(*version).takes(input.(Step), output.(Step))
 			return is, next
 		},
-		Equal: func(a, b any) bool { return slices.Equal(a.([]version), b.([]version)) },
+		Equal: func(a, b any) bool { return a.(*version).equals(b.(*version)) },
 	}
 }
 
-func takes(list []version, in, out Step) (bool, []version) {
-	newest := memory.SnapshotID(int64(len(list) - 1))
+func (v *version) equals(w *version) bool {
+	for v != w { // what they share is not looked at
+		if v == nil || w == nil {
+			return false
+		}
+		one, other := *v, *w
+		one.before, other.before = nil, nil
+		if one != other {
+			return false
+		}
+		v, w = v.before, w.before
+	}
+	return true
+}
+
+func (v *version) id() string { return memory.SnapshotID(int64(v.place)) }
+
+// at gives the snapshot at a place, nil where there is none yet.
+func (v *version) at(place int) *version {
+	for v != nil && v.place > place {
+		v = v.before
+	}
+	if v == nil || v.place != place {
+		return nil
+	}
+	return v
+}
+
+// takes tells whether a step may have had its answer, and gives the state after it.
+func (v *version) takes(in, out Step) (bool, *version) {
 	switch in.Do {
 	case stepHead:
-		return out.Made == newest, list
+		return out.Made == v.id(), v
 	case stepOpen:
-		return out.Made == newest || in.Start != "" && out.Made == in.Start, list
+		return out.Made == v.id() || in.Start != "" && out.Made == in.Start, v
 	case stepRead:
-		at := placeOf(in.Start)
-		return at < len(list) && out.Values == list[at].values && out.Notes == list[at].notes, list
+		read := v.at(placeOf(in.Start))
+		return read != nil && out.Values == read.values && out.Notes == read.notes, v
 	}
-	return commits(list, in, out)
+	return v.commits(in, out)
 }
 
-func commits(list []version, in, out Step) (bool, []version) {
-	for i, v := range list {
-		if v.run == in.Run && v.start == in.Start {
-			return out.Repeated && out.Made == memory.SnapshotID(int64(i)), list
+func (v *version) commits(in, out Step) (bool, *version) {
+	for w := v; w != nil; w = w.before {
+		if w.run == in.Run && w.start == in.Start {
+			return out.Repeated && out.Made == w.id(), v
 		}
 	}
-	head := list[len(list)-1]
+	start := v.at(placeOf(in.Start))
 	switch {
-	case placeOf(in.Start) >= len(list):
-		return false, list
-	case head.changed[in.Register] > placeOf(in.Start):
-		return out.Code == string(memory.ValidationFailed), list
+	case start == nil:
+		return false, v
+	case v.changed[in.Register] > start.place:
+		return out.Code == string(memory.ValidationFailed), v
 	}
-	made := len(list)
-	head.run, head.start = in.Run, in.Start
-	head.values[in.Register], head.changed[in.Register] = in.Value, made
-	head.notes++
-	is := out.Code == "" && !out.Repeated && out.Made == memory.SnapshotID(int64(made))
-	return is, append(slices.Clone(list), head)
+	made := *v
+	made.before, made.place, made.run, made.start = v, v.place+1, in.Run, in.Start
+	made.values[in.Register], made.changed[in.Register] = in.Value, made.place
+	made.notes++
+	return out.Code == "" && !out.Repeated && out.Made == made.id(), &made
 }
 
 // placeOf gives the place of a snapshot in the list, one that no list has where it has none.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"maps"
 	"net"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,17 +20,24 @@ func OpenStepping(ctx context.Context, url string, step func(message string)) (*
 	})
 }
 
-// OpenWith opens a store with other parameters of its sessions.
-func OpenWith(ctx context.Context, url string, other map[string]string) (*Backend, error) {
+// OpenImpatient opens a store whose writers lose the lock early, and wait for it for a short time.
+func OpenImpatient(ctx context.Context, url, stopped, lockTimeout string) (*Backend, error) {
 	b, err := Open(ctx, url, false)
 	if err != nil {
 		return nil, err
 	}
 	config := b.pool.Config()
 	b.pool.Close()
-	maps.Copy(config.ConnConfig.RuntimeParams, other)
+	b.stopped = stopped
+	config.ConnConfig.RuntimeParams["lock_timeout"] = lockTimeout
 	b.pool, err = pgxpool.NewWithConfig(ctx, config)
 	return b, err
+}
+
+// Setting asks a session for a parameter.
+func (b *Backend) Setting(ctx context.Context, name string) (value string, err error) {
+	err = b.pool.QueryRow(ctx, "SELECT current_setting($1)", name).Scan(&value)
+	return value, err
 }
 
 type steppingConn struct {

@@ -16,19 +16,19 @@ import (
 // patience is how long a connection, or another process's transaction, is waited for.
 const patience = 30 * time.Second
 
-// parameters hold in every session, whatever the server's default. A commit is on the disk before it is reported. Who waits for
-// the store's lock gives up after patience; who has it and is stopped in the middle loses it earlier, so that it stops nobody.
-var parameters = map[string]string{
-	"synchronous_commit":                  "on",
-	"lock_timeout":                        "30s",
-	"idle_in_transaction_session_timeout": "20s",
-}
+// parameters hold in every session, whatever the server's default and the address say. A commit is on the disk before it is reported.
+// Who waits for the store's lock gives up after patience.
+var parameters = map[string]string{"synchronous_commit": "on", "lock_timeout": "30s"}
+
+// stopped is how long who has the lock may do nothing before the server takes it back: less than the others' patience.
+const stopped = "20s"
 
 // Backend is a store's tables, in the schema that connections see first.
 type Backend struct {
-	pool   *pgxpool.Pool
-	moved  atomic.Bool // the tables do not say where they stand
-	copied *Problem    // why nothing may be written, nil where it may
+	pool    *pgxpool.Pool
+	stopped string      // how long a writer may do nothing
+	moved   atomic.Bool // the tables do not say where they stand
+	copied  *Problem    // why nothing may be written, nil where it may
 }
 
 // Open opens the store of a database. Its tables must be there, unless they are to be created.
@@ -52,7 +52,7 @@ func open(ctx context.Context, url string, create bool, dial func(ctx context.Co
 	if err != nil {
 		return nil, explain("cannot connect", err)
 	}
-	b := &Backend{pool: pool}
+	b := &Backend{pool: pool, stopped: stopped}
 	err = b.migrate(ctx, create)
 	if err == nil {
 		err = b.settle(ctx)
@@ -72,7 +72,9 @@ func (b *Backend) Close() error {
 
 // lock lets one transaction at a time write to the store, of all processes on all machines. It ends with the transaction, also where
 // the process that has it dies.
-const lock = "SELECT pg_advisory_xact_lock(hashtext('dmpl memory store'), hashtext(current_schema()))"
+// Who has it and is stopped in the middle loses it too; a reader may take its time.
+const lock = `SELECT set_config('idle_in_transaction_session_timeout', $1, true),
+	pg_advisory_xact_lock(hashtext('dmpl memory store'), hashtext(current_schema()))`
 
 // Update runs do in a transaction that has the store's lock. Each statement sees all that was committed before the lock was had.
 func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
@@ -93,7 +95,7 @@ func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
 
 func (b *Backend) locked(ctx context.Context, do func(pgx.Tx) error) error {
 	return b.run(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lock); err != nil {
+		if _, err := tx.Exec(ctx, lock, b.stopped); err != nil {
 			return explain("cannot lock the store", err)
 		}
 		return do(tx)

@@ -148,7 +148,7 @@ func TestAProcessThatIsStoppedInATransactionLosesIt(t *testing.T) {
 	if _, err := s.Create(ctx, "stopped"); err != nil {
 		t.Fatal(err)
 	}
-	b, err := postgres.OpenWith(ctx, address, map[string]string{"idle_in_transaction_session_timeout": "100ms", "lock_timeout": "10s"})
+	b, err := postgres.OpenImpatient(ctx, address, "100ms", "10s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestWhoWaitsForTooLongIsToldSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := postgres.OpenWith(ctx, address, map[string]string{"lock_timeout": "50ms"})
+	b, err := postgres.OpenImpatient(ctx, address, "20s", "50ms")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,4 +291,21 @@ func noise(length int) string {
 		text[i] = 'a' + byte(x>>33)%26
 	}
 	return string(text)
+}
+
+// M4: each session waits for the disk at a commit, whatever the address says; and a reader may take its time.
+func TestEverySessionIsDurable(t *testing.T) {
+	address, _ := fresh(t)
+	b, err := postgres.Open(ctx, address+"&synchronous_commit=off&lock_timeout=0", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"synchronous_commit": "on", "lock_timeout": "30s", "idle_in_transaction_session_timeout": "0"} {
+		if got, err := b.Setting(ctx, name); err != nil || got != want {
+			t.Errorf("%s is %s, %v, want %s", name, got, err, want)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
 }
