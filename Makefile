@@ -3,7 +3,7 @@
 
 VULN := golang.org/x/vuln/cmd/govulncheck@v1.4.0
 
-.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench crash memory fuzz vuln clean
+.PHONY: build demo test check format vet staticcheck test-386 cross golden docs cover bench bench-store crash memory fuzz vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/dmpl .
@@ -92,9 +92,21 @@ bench:
 		echo "!! NOT MEASURED: no python3 on this machine, docs/bench/README.md stays as it was"; \
 	fi
 
-# Kills a process between every two statements of a store, ten times over, and lets eight processes share one.
+# Speed and size of stores, in SQLite and, where a server is installed, in PostgreSQL: writes docs/bench/store.md.
+bench-store:
+	@if command -v python3 >/dev/null; then \
+		python3 docs/bench/store.py; \
+	else \
+		DMPL_FIGURES=1 go test -count=1 -timeout 60m -v -run '^TestFigures' ./pkg/memory/sqlite ./pkg/memory/postgres; \
+	fi
+
+# Kills processes between every two steps of a store, and servers at every commit, and lets eight processes share one, on each
+# kind of store. Ends with the figures of all stores together; fewer than 2,000 kills are a failure.
 crash:
-	DMPL_CRASH=10 go test -count=1 -timeout 60m -v -run 'Crash|Processes|Stopped|Torn' ./pkg/memory/sqlite
+	@mkdir -p .cache && rm -f .cache/crash
+	DMPL_CRASH=4 DMPL_TALLY="$(CURDIR)/.cache/crash" go test -count=1 -timeout 60m -v -run 'Crash|Processes|Owner|Torn|Worker' ./pkg/memory/sqlite ./cmd
+	DMPL_CRASH=1 DMPL_TALLY="$(CURDIR)/.cache/crash" go test -count=1 -timeout 60m -v -run 'Crash|Processes|Owner|Dies' ./pkg/memory/postgres
+	@sort -k2 .cache/crash; awk '/kills|deaths/ { n += $$1 } END { print n, "kills in all"; exit n < 2000 }' .cache/crash
 
 # Peak memory of the commands on streams at a million events: some minutes, and 2 GB of temporary files.
 memory: build

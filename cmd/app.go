@@ -40,43 +40,49 @@ func Main() int {
 		Terminal: terminalOf(os.Stdout, os.Stderr),
 		alone:    true,
 	}
-	return a.interruptible(os.Args[1:])
+	return a.Run(os.Args[1:])
 }
 
 // Run runs one command line, without the program name, and gives its exit code (CONTRACT Z2).
 func (a *App) Run(args []string) int {
-	return a.run(context.Background(), args)
+	return a.fail(a.guarded(func() error { return a.execute(args) }))
 }
 
-// interruptible ends with 130 as soon as the user asks for it (CONTRACT Z2): whatever dmpl writes to disk is
+// interruptible ends what a command does as soon as the user asks for it (CONTRACT Z2): whatever dmpl writes to disk is
 // safe against a crash, so nothing waits for a long computation to notice.
-func (a *App) interruptible(args []string) int {
+func (a *App) interruptible(do func() error) error {
+	if !a.alone {
+		return do()
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	done := make(chan int, 1)
-	go func() { done <- a.run(ctx, args) }()
+	done := make(chan error, 1)
+	go func() { done <- a.guarded(do) }()
 	select {
-	case code := <-done:
-		return code
+	case err := <-done:
+		return err
 	case <-signals:
-		return a.fail(context.Canceled)
+		return context.Canceled
 	}
 }
 
-func (a *App) run(ctx context.Context, args []string) (code int) {
+// guarded makes an error of a panic.
+func (a *App) guarded(do func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			code = a.fail(panicked{cause: cause})
+			err = panicked{cause: cause}
 			if os.Getenv("DMPL_DEBUG") != "" {
 				fmt.Fprintf(a.Err, "%s", debug.Stack())
 			}
 		}
 	}()
+	return do()
+}
+
+func (a *App) execute(args []string) error {
 	root := a.rootCommand()
 	// cobra reads the arguments of the process where it is given nil.
 	root.SetArgs(append([]string{}, args...))
-	return a.fail(root.ExecuteContext(ctx))
+	return root.ExecuteContext(context.Background())
 }

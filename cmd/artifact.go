@@ -58,6 +58,7 @@ func (o *artifactOptions) toolProfiles() (trace.Profiles, error) {
 func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
 	more.Limit, more.Stdin, more.Digests = int64(o.limit), a.In, o.digests
 	if o.isRun(path) {
+		a.collectRun(path, 1)
 		return native.ReadFolder(path, more)
 	}
 	f, err := dialect.ReadFile(path, a.In, more.Limit)
@@ -68,6 +69,9 @@ func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dial
 	reader, err := o.readerOf(f)
 	if err != nil {
 		return nil, err
+	}
+	if reader.Name() == native.Name {
+		a.collectRun(native.Folder(path), 1)
 	}
 	return reader.Read(f, more)
 }

@@ -72,6 +72,12 @@ func TestEveryCodeIsProduced(t *testing.T) {
 	refused := newProcess(t)
 	refused.Run([]string{"run", "--from", nativeFixture("inputs", "single"), "--out", t.TempDir(), "--config", nativeFixture("tree", "policy-2.json")})
 	codes.message("inputs that cannot be executed", refused.errs.String())
+	for _, c := range rewrittenLedgers(t) {
+		codes.report(t, c.what, reportOf(t, invocation{c.what, []string{"verify", c.path}}, "json"))
+	}
+	for _, c := range heldToStores(t) {
+		codes.report(t, c.what, reportOf(t, invocation{c.what, c.args}, "json"))
+	}
 	for _, r := range storeRefusals(t) {
 		p := newProcess(t)
 		p.Run(r.args)

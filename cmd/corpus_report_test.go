@@ -26,7 +26,7 @@ type invocation struct {
 // everyReport lists the command lines of all fixtures that give a report, in a fixed order.
 func everyReport(t *testing.T) []invocation {
 	t.Helper()
-	all := slices.Concat(everyPairAndCheck(t), everyInput(t), everyRun(t), everyReplay(t), everyStream(t), everyAudit(t))
+	all := slices.Concat(everyPairAndCheck(t), everyInput(t), everyRun(t), everyReplay(t), everyStream(t), everyAudit(t), everyLedger(t))
 	if len(all) < 500 {
 		t.Fatalf("only %d invocations: fixtures are missing", len(all))
 	}

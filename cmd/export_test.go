@@ -10,7 +10,11 @@ import (
 func (a *App) Tree() *cobra.Command { return a.rootCommand() }
 
 // Interruptible runs one command line as the process would.
-func (a *App) Interruptible(args []string) int { return a.interruptible(args) }
+func (a *App) Interruptible(args []string) int {
+	a.alone = true
+	defer func() { a.alone = false }()
+	return a.Run(args)
+}
 
 // FillFlags applies the environment and dmpl.yaml to a command's flags.
 func (a *App) FillFlags(c *cobra.Command) error { return a.fillFlags(c) }

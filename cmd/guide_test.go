@@ -1,93 +1,72 @@
 package cmd_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dmpl/dmpl/pkg/run"
+	"github.com/dmpl/dmpl/pkg/run/runtest"
 )
 
-// guideStep is a command of docs/guide-ci.md: a file that is written, or arguments of dmpl with the exit code that is said.
-type guideStep struct {
-	line       string
-	path, text string // of a file
-	exit       int
+// step is a command of a guide and what stands below it.
+type step struct{ command, prints string }
+
+// blocks gives the fenced blocks of a page in a language.
+func blocks(text, language string) (all []string) {
+	_, rest, found := strings.Cut(text, "```"+language+"\n")
+	for found {
+		var block string
+		block, rest, _ = strings.Cut(rest, "```")
+		all = append(all, block)
+		_, rest, found = strings.Cut(rest, "```"+language+"\n")
+	}
+	return all
 }
 
-// guideSteps reads the blocks of shell commands of the guide.
-func guideSteps(t *testing.T) []guideStep {
+func stepsOf(t *testing.T, text string) (all []step) {
 	t.Helper()
-	var steps []guideStep
-	inside, file := false, false
-	for line := range strings.Lines(string(readFile(t, filepath.Join("..", "docs", "guide-ci.md")))) {
-		last := len(steps) - 1
-		switch bare := strings.TrimSuffix(line, "\n"); {
-		case file && bare == "EOF":
-			file = false
-		case file:
-			steps[last].text += line
-		case bare == "```sh":
-			inside = true
-		case bare == "```":
-			inside = false
-		case !inside:
-		case strings.HasPrefix(bare, "cat > "):
-			path, heredoc := strings.CutSuffix(strings.TrimPrefix(bare, "cat > "), " <<'EOF'")
-			if file = heredoc; !heredoc {
-				t.Fatalf("no file: %s", bare)
+	for _, block := range blocks(text, "console") {
+		for line := range strings.Lines(block) {
+			if command, is := strings.CutPrefix(line, "$ dmpl "); is {
+				all = append(all, step{command: strings.TrimSpace(command)})
+				continue
 			}
-			steps = append(steps, guideStep{line: bare, path: path})
-		default:
-			command, comment, _ := strings.Cut(bare, " # exit code ")
-			step := guideStep{line: command}
-			if comment != "" {
-				step.exit, _ = strconv.Atoi(comment[:1])
-			}
-			steps = append(steps, step)
+			all[len(all)-1].prints += line
 		}
 	}
-	return steps
+	return all
 }
 
-// The guide is followed to the letter by somebody who has an empty folder and dmpl.
-func TestTheGuideHolds(t *testing.T) {
-	steps := guideSteps(t)
-	t.Chdir(t.TempDir())
-	t.Setenv("CI", "")
-	ran := 0
-	for _, s := range steps {
-		words := strings.Fields(s.line)
-		var err error
-		switch {
-		case s.path != "":
-			err = os.WriteFile(s.path, []byte(s.text), 0o600)
-		case words[0] == "mkdir":
-			err = os.Mkdir(words[1], 0o755)
-		case words[0] == "cp":
-			var text []byte
-			if text, err = os.ReadFile(words[1]); err == nil {
-				err = os.WriteFile(words[2], text, 0o600)
-			}
-		case words[0] == "dmpl":
-			p := newProcess(t)
-			p.Dir = "."
-			ran++
-			if code := p.Run(words[1:]); code != s.exit {
-				t.Errorf("%s: exit code %d, want %d\n%s%s", s.line, code, s.exit, p.out, p.errs)
-			}
-			if s.exit == 1 && !bytes.Contains(p.out.Bytes(), []byte("[-Player-]{+Traveller+}")) {
-				t.Errorf("%s does not show the word that changed:\n%s", s.line, p.out)
-			}
-		default:
-			t.Errorf("nobody knows how to run %s", s.line)
-		}
-		if err != nil {
+// The guide of a shared memory can be followed as it stands.
+func TestTheGuideOfASharedMemoryHolds(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "guide-store.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	in := runtest.Copy(t, nativeFixture("inputs", "storage-failed"), filepath.Join(dir, "in"))
+	for _, file := range []string{run.SnapshotFile, run.CommitFile} {
+		if err := os.Remove(filepath.Join(in, file)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if ran < 8 {
-		t.Errorf("only %d commands", ran)
+	for _, yaml := range blocks(string(text), "yaml") {
+		runtest.Put(t, dir, "dmpl.yaml", []byte(yaml))
+	}
+	t.Chdir(dir)
+	t.Setenv("DMPL_ENV", "")
+	all := stepsOf(t, string(text))
+	if len(all) < 10 {
+		t.Fatalf("only %d commands", len(all))
+	}
+	for _, s := range all {
+		p := newProcess(t)
+		p.Dir = dir
+		p.Run(strings.Fields(s.command))
+		if got := p.out.String() + p.errs.String(); got != s.prints && s.prints != "…\n" {
+			t.Errorf("dmpl %s prints\n%s\nwant\n%s", s.command, got, s.prints)
+		}
 	}
 }

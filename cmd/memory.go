@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 )
 
@@ -30,6 +32,24 @@ func (a *App) collect(size int) {
 	debug.SetMemoryLimit(smallHeap)
 }
 
+// collectRun sets the garbage collector by the size of a native run, of which some are in memory at a time.
+func (a *App) collectRun(dir string, jobs int) {
+	if a.collecting == collectNormally || !a.maySetCollector() {
+		return
+	}
+	size := 0
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what cannot be read is told by the reader
+		if err != nil {
+			return err
+		}
+		if info, err := d.Info(); err == nil && d.Type().IsRegular() {
+			size += int(min(info.Size(), smallHeap))
+		}
+		return nil
+	})
+	a.collect(size * jobs)
+}
+
 // collecting is how the garbage collector was set.
 type collecting int
 
@@ -46,7 +66,7 @@ func (a *App) maySetCollector() bool {
 
 // The memory, in bytes, up to which the heap of a stream stays where it can: one of some thousand events, one of very many.
 const (
-	streamHeap     = 18 << 20
+	streamHeap     = 16 << 20
 	longStreamHeap = 240 << 20
 )
 

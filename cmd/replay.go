@@ -39,7 +39,9 @@ func (a *App) replayCommand() *cobra.Command {
 run that is made leaves the recorded one, and why: the first stage that differs, the words of the prompt that changed, the
 reason of another ranking. No model is called. RUN is the folder of a run, or a folder to look for runs in; chains are followed.
 With --config, --policies, --snapshot, --profiles or --context-config the working tree's file takes the place of the recorded
-one, so that the answer is what a change alters.
+one, so that the answer is what a change alters. With --store the start snapshot is taken by its id from the store that the run
+was on, and the run's commit is held to the one that the store has: same commit id, same payload. What other runs have committed
+does not matter.
 
 Of an event stream of a gateway replay builds the context of every turn again from the events before it, under the context
 configuration that is given, and compares it with the context that the decision stores. With the recorded configuration this
@@ -52,6 +54,7 @@ mutations are compared.`,
 		Example: `  dmpl replay runs/
   dmpl replay runs/ --config pipeline.json
   dmpl replay runs/ --config pipeline.json --update
+  dmpl replay runs/ --store sqlite:memory.db
   dmpl replay snapshot.json --context-config context.json
   dmpl replay trail.sqlite --context-config stricter.json
   dmpl replay snapshot.json --context-config context.json --mode ledger --db ledger.sqlite
@@ -60,7 +63,7 @@ mutations are compared.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case isRuns(args):
-				return a.replayRuns(&o, args)
+				return a.replayRuns(c.Context(), &o, args)
 			case len(args) != 1:
 				return usage("Run it once for each stream; several arguments are folders of native runs.",
 					"%s takes one stream, and %d were given", c.CommandPath(), len(args))

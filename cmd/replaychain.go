@@ -10,6 +10,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/record"
 	"github.com/dmpl/dmpl/pkg/replay"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/trace"
@@ -65,7 +66,7 @@ func linkIndex(t *trace.Trace) (int, bool) {
 func (r *replayedRun) handedOn(before *replayedRun, list []replay.Override) ([]replay.Override, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(v replay.Override) bool { return v.Name == run.SnapshotFile })
 	snapshot := r.trace.Recording.Snapshot
-	value, err := canon.Parse(snapshotDocument(snapshot.Field("/memory_snapshot_id").Text(), before.made.End.State))
+	value, err := canon.Parse(record.Snapshot(snapshot.Field("/memory_snapshot_id").Text(), before.made.End.State))
 	if err != nil || canon.Equal(value.Raw(), snapshot.Value.Raw(), canon.Form{}) {
 		return list, err
 	}

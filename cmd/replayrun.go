@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -25,6 +27,7 @@ type overrides struct {
 	update                               bool
 	maxAge                               int // days; 0 for any
 	jobs                                 int
+	store                                string
 }
 
 func (o *overrides) bind(c *cobra.Command) {
@@ -35,6 +38,7 @@ func (o *overrides) bind(c *cobra.Command) {
 	c.Flags().BoolVar(&o.update, "update", false, "record divergent runs again with the working tree's files; refused where CI is set")
 	c.Flags().IntVar(&o.maxAge, "max-age", 0, "days since the recording after which a run proves nothing; 0 for any")
 	c.Flags().IntVar(&o.jobs, "jobs", 1, "runs that are replayed at a time")
+	c.Flags().StringVar(&o.store, "store", "", "take the start snapshot of each run from this store, and hold its commit to it: sqlite:PATH or postgres://USER@HOST/DATABASE")
 }
 
 // given says that a flag of native runs was given.
@@ -65,7 +69,7 @@ func isRuns(args []string) bool {
 }
 
 // replayRuns replays every run below the arguments (R1–R7).
-func (a *App) replayRuns(o *replayOptions, args []string) error {
+func (a *App) replayRuns(ctx context.Context, o *replayOptions, args []string) (err error) {
 	if o.overrides.update && os.Getenv("CI") != "" {
 		return usage("Run it where a person looks at the change, and commit the recordings.", "--update rewrites recordings, and CI is set") // R4
 	}
@@ -78,11 +82,23 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 		return usage("Give a number of days, or 0 for any age.", "--max-age %d is less than none", o.overrides.maxAge)
 	case o.overrides.jobs < 1:
 		return usage("Give a number from 1 on.", "--jobs %d is less than one", o.overrides.jobs)
+	case o.overrides.store != "" && (o.overrides.snapshot != "" || o.overrides.update):
+		return usage("Leave one of them out.", "--store holds recordings to their store, and --snapshot and --update change them")
 	}
 	var results []finding.Result
 	given, err := a.workingTree(o)
 	if err != nil {
 		return executionProblem(err)
+	}
+	if o.overrides.store != "" {
+		store, failed := a.openStore(ctx, storeOptions{store: o.overrides.store}, false)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		if given.store, err = asked(ctx, store); err != nil {
+			return storeError(err)
+		}
 	}
 	var paths []string
 	for _, root := range args {
@@ -110,13 +126,13 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	if err != nil {
 		return executionProblem(err)
 	}
-	var chains replay.Chains
+	chains := replay.Chains{Stored: given.store != nil}
 	var verified verify.Chains
 	for i := range replayed {
 		results = append(results, replayed[i].result)
-		if replayed[i].trace != nil && !named(replayed[i].dir) { // a link that is named stands alone
-			chains.Add(replayed[i].trace, replayed[i].made)
-			verified.Add(replayed[i].trace)
+		if !named(replayed[i].dir) { // a link that is named stands alone
+			chains.Join(&replayed[i].chain)
+			verified.Join(&replayed[i].verified)
 		}
 	}
 	if o.until == replay.All && chains.Links() > 0 {
@@ -144,15 +160,22 @@ func (a *App) replayRuns(o *replayOptions, args []string) error {
 	return a.emit(finding.Report{Command: "replay", Results: results}, o.reportOptions, append(args, given.paths...)...)
 }
 
-// replayedRun is a run with what its replay gave.
+// replayedRun is what the replay of a run gave.
 type replayedRun struct {
-	dir       string
+	dir      string
+	result   finding.Result
+	reached  bool          // false for a run of a chain that does not happen any more
+	chain    replay.Chains // of this run alone
+	verified verify.Chains
+
+	// What the next run of a chain needs, and --update.
 	trace     *trace.Trace
 	overrides []replay.Override
 	made      *replay.Replayed // nil where the run was not executed
-	result    finding.Result
-	reached   bool // false for a run of a chain that does not happen any more
 }
+
+// letGo keeps nothing of the run itself: a tree may have very many.
+func (r *replayedRun) letGo() { r.trace, r.overrides, r.made = nil, nil, nil }
 
 // replayAll replays runs, some groups of them at a time, and gives them in their order.
 func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *tree) ([]replayedRun, error) {
@@ -160,18 +183,28 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 	step, done := a.progress(len(dirs), "replay")
 	defer done()
 	var group sync.WaitGroup
-	var one sync.Mutex // of the progress
+	var one sync.Mutex // of the progress and the collector
 	next := make(chan []int)
-	for range min(max(o.overrides.jobs, 1), max(len(groups), 1)) {
+	jobs := min(o.overrides.jobs, max(len(groups), 1))
+	for range jobs {
 		group.Go(func() {
 			for places := range next {
 				var before *replayedRun
 				for _, i := range places {
+					one.Lock()
+					a.collectRun(dirs[i], jobs)
+					one.Unlock()
 					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given)
+					if before != nil && !o.overrides.update {
+						before.letGo()
+					}
 					before = &runs[i]
 					one.Lock()
 					step()
 					one.Unlock()
+				}
+				if before != nil && !o.overrides.update {
+					before.letGo()
 				}
 			}
 		})
@@ -201,6 +234,10 @@ func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given
 	if r.overrides, err = given.of(artifact.Trace.Recording); err != nil {
 		return r, err
 	}
+	said, err := given.store.of(artifact.Trace.Recording)
+	if err != nil {
+		return r, err
+	}
 	found := verify.Trace(artifact.Trace, artifact.Shape, verify.Options{InFolder: true}).Findings
 	found = append(found, a.tooOld(artifact.Trace, o.overrides.maxAge)...)
 	switch {
@@ -214,13 +251,15 @@ func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given
 	}
 	if r.reached {
 		r.made, err = replay.Run(artifact.Trace, replay.RunOptions{
-			Findings: found, Overrides: r.overrides, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON,
+			Findings: found, Overrides: r.overrides, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON, Stored: said,
 		})
 		if err != nil {
 			return r, err
 		}
 		r.result = r.made.Result
 	}
+	r.chain.Add(artifact.Trace, r.made)
+	r.verified.Add(artifact.Trace)
 	r.result.Name, r.result.Inputs = dir, slices.Concat(artifact.Inputs, given.inputs)
 	if len(r.overrides) > 0 || given.profiles != nil {
 		r.result.Name = dir + " with the working tree's files"

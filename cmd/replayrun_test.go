@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dmpl/dmpl/cmd"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
 )
@@ -148,7 +149,10 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"run", "--out", out}, "there is no snapshot.json"},
 		{[]string{"run", "--from", empty, "--out", out}, "snapshot.json"},
 		{[]string{"run", "--from", single, "--out", out, "--chain"}, "would commit nothing"},
-		{[]string{"run", "--from", single, "--out", out, "--visibility", "live_read_write"}, "must be one of"},
+		{[]string{"run", "--from", single, "--out", out, "--visibility", "live_read_write"}, "reads and writes a store, and none is given"},
+		{[]string{"run", "--from", single, "--out", out, "--visibility", "live"}, "must be one of"},
+		{[]string{"run", "--from", single, "--out", out, "--non-deterministic"}, "belongs to --visibility live_read_write"},
+		{[]string{"run", "--from", single, "--out", out, "--store", "mysql:x"}, "--store names no store that is known"},
 		{[]string{"run", "--from", single, "--out", out, "--config", nativeFixture("tree", "policy-2.json")}, "policy-2.json, at /schema_version"},
 		{[]string{"run", "--from", single, "--out", out, "--turns", nativeFixture("inputs", "single", "outputs.jsonl")}, "outputs.jsonl, at /0/npc_id"},
 		{[]string{"run", "--from", single, "--out", out, "--outputs", nativeFixture("inputs", "retry", "outputs.jsonl")}, "nothing asks for the output of turn 0, attempt 1"},
@@ -191,6 +195,29 @@ func TestRunMakesAnID(t *testing.T) {
 			t.Errorf("run id %q", id)
 		}
 		seen[id] = true
+	}
+}
+
+// The report has the runs in the order of their paths however many are replayed at a time, to the byte.
+func TestReplayReportsTheSameWithAnyJobs(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		report := func(jobs string, more ...string) string {
+			var out, errs bytes.Buffer
+			a := &cmd.App{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}
+			a.Run(append([]string{"replay", nativeFixture("runs"), "--jobs", jobs, "--format", format}, more...))
+			if !strings.Contains(out.String(), "storage-failed") {
+				t.Fatalf("--jobs %s: no report:\n%s", jobs, errs.String())
+			}
+			return out.String()
+		}
+		for _, args := range [][]string{nil, {"--config", nativeFixture("tree", "template.json")}} {
+			one := report("1", args...)
+			for _, jobs := range []string{"2", "5", "100"} {
+				if got := report(jobs, args...); got != one {
+					t.Errorf("%s %v: --jobs %s reports\n%s\n--jobs 1 reports\n%s", format, args, jobs, got, one)
+				}
+			}
+		}
 	}
 }
 

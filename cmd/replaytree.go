@@ -19,7 +19,8 @@ import (
 type tree struct {
 	overrides []replay.Override
 	profiles  trace.Profiles
-	context   []byte // a context configuration, which takes the place of the configuration's own
+	context   []byte      // a context configuration, which takes the place of the configuration's own
+	store     *askedStore // nil where none is given
 	paths     []string
 	inputs    []finding.Input
 }

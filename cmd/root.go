@@ -55,7 +55,11 @@ func (a *App) rootCommand() *cobra.Command {
 	completeWords(root, "color", a.color.allowed)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "print one line, and no progress")
 	for _, command := range a.commands() {
-		a.prepare(command)
+		a.prepare(command, a.interruptible)
+		root.AddCommand(command)
+	}
+	for _, command := range a.answers() {
+		a.prepare(command, func(do func() error) error { return do() })
 		root.AddCommand(command)
 	}
 	root.InitDefaultCompletionCmd()
@@ -65,7 +69,7 @@ func (a *App) rootCommand() *cobra.Command {
 	return root
 }
 
-// commands lists all commands but those that cobra adds. A new command is one line here.
+// commands lists all commands that read or write something. A new command is one line here.
 func (a *App) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.verifyCommand(),
@@ -77,27 +81,33 @@ func (a *App) commands() []*cobra.Command {
 		a.canonCommand(),
 		a.digestCommand(),
 		a.stepCommand(),
+	}
+}
+
+// answers lists the commands that end at once, so that nobody waits for an interruption: starting is most of what they do.
+func (a *App) answers() []*cobra.Command {
+	return []*cobra.Command{
 		a.explainCommand(),
 		a.versionCommand(),
 	}
 }
 
 // prepare makes a command, or each of a group, read the environment and dmpl.yaml before it runs.
-func (a *App) prepare(c *cobra.Command) {
+func (a *App) prepare(c *cobra.Command, run func(do func() error) error) {
 	c.DisableFlagsInUseLine = true
 	if c.HasSubCommands() {
 		a.group(c)
 		for _, sub := range c.Commands() {
-			a.prepare(sub)
+			a.prepare(sub, run)
 		}
 		return
 	}
-	run := c.RunE
+	do := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := a.fillFlags(c); err != nil {
 			return err
 		}
-		return run(c, args)
+		return run(func() error { return do(c, args) })
 	}
 }
 

@@ -31,7 +31,7 @@ func visible(s string) string { return report.Visible(s) }
 func (a *App) runInputs(o *runOptions) (*inputs, error) {
 	in := &inputs{recording: &trace.Recording{}}
 	one := func(name, otherwise string) (record.Text, error) {
-		path, err := o.path(name, otherwise == "")
+		path, err := o.path(name, otherwise == "" && (name != run.SnapshotFile || o.store == ""))
 		if err != nil || path == "" {
 			return record.Text{Path: name, JSON: []byte(otherwise)}, err
 		}
@@ -108,6 +108,9 @@ func byPlace(a, b trace.Document) int {
 
 // path gives the file of an input, "" for one that is not there and need not be.
 func (o *runOptions) path(name string, required bool) (string, error) {
+	if name == run.SnapshotFile && o.startID() != "" {
+		return "", nil
+	}
 	for i, f := range runFlags {
 		if f.file == name && o.files[i] != "" {
 			return o.files[i], nil
@@ -174,6 +177,9 @@ func (in *inputs) readModel() error {
 
 // readRefusal takes from a recorded commit why the store refused it. A store is outside of what can be computed.
 func (a *App) readRefusal(o *runOptions, in *inputs) error {
+	if o.store != "" { // which says it itself
+		return nil
+	}
 	path, err := o.path(run.CommitFile, false)
 	if err != nil || path == "" {
 		return err

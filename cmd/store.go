@@ -28,7 +28,7 @@ func (a *App) storeCommand() *cobra.Command {
   dmpl store recover
   dmpl store ledger verify`,
 	}
-	c.AddCommand(a.storeInitCommand(), a.storeSnapshotCommand(), a.storeRunCommand(), a.storeRecoverCommand(), a.storeLedgerCommand(), a.storeCollectCommand())
+	c.AddCommand(a.storeInitCommand(), a.storeSnapshotCommand(), a.storeRunCommand(), a.storeRecoverCommand(), a.storeLedgerCommand(), a.storeCopyCommand(), a.storeCollectCommand())
 	return c
 }
 
@@ -86,7 +86,8 @@ func storeError(err error) error {
 	}
 	var file *sqlite.Problem
 	var database *postgres.Problem
-	if errors.As(err, &file) || errors.As(err, &database) {
+	var rows *memory.Unreadable
+	if errors.As(err, &file) || errors.As(err, &database) || errors.As(err, &rows) {
 		return &storeFailure{finding.StoreUnusable, finding.ExitTrouble, err.Error()}
 	}
 	return err

@@ -64,6 +64,10 @@ func (a *App) recover(ctx context.Context, s *memory.Store, o recoverOptions) er
 	}
 	stopped, release := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer release()
+	// A pass is ended when the worker is asked to stop, but not waited for where a database never answers.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(stopped, func() { time.AfterFunc(time.Duration(memory.LeaseRenewal)*tick, cancel) })()
 	every := time.NewTicker(time.Duration(memory.LeaseRenewal) * tick) // M7: that also renews the leases of what is tried again
 	defer every.Stop()
 	for {
@@ -93,7 +97,7 @@ func (a *App) recoverOnce(ctx context.Context, s *memory.Store, o storeOptions, 
 		}
 		lines = append(lines, line)
 	}
-	if len(done) == 0 && !always {
+	if len(done) == 0 && (failed != nil || !always) {
 		return 0, failed
 	}
 	lines = append(lines, fmt.Sprintf("%d runs, %d still pending", len(done), pending))

@@ -24,17 +24,26 @@ func (a *App) storeRunCommand() *cobra.Command {
 	return c
 }
 
-// writerOptions are the flags of commands by which a run writes (CONTRACT M2).
-type writerOptions struct {
-	storeOptions
+// environment says where a command runs, and which environments may write (CONTRACT M2).
+type environment struct {
 	env     string
 	allowed []string
 }
 
+func (e *environment) bind(c *cobra.Command) {
+	c.Flags().StringVar(&e.env, "env", "", "the environment that this is (DMPL_ENV)")
+	c.Flags().StringSliceVar(&e.allowed, "buffered-write", nil, "environments that are opted in to writing to a store")
+}
+
+// writerOptions are the flags of commands by which a run writes.
+type writerOptions struct {
+	storeOptions
+	environment
+}
+
 func (o *writerOptions) bind(c *cobra.Command) {
 	o.storeOptions.bind(c)
-	c.Flags().StringVar(&o.env, "env", "", "the environment that this is (DMPL_ENV)")
-	c.Flags().StringSliceVar(&o.allowed, "buffered-write", nil, "environments that are opted in to buffered_write")
+	o.environment.bind(c)
 }
 
 // withWriter is withStore for a run that writes: only in an environment that is opted in.
@@ -66,7 +75,9 @@ func (a *App) sayRun(o storeOptions, run memory.Run, snapshot string) error {
 	if run.Reason != "" {
 		line += "  " + string(run.Reason)
 	}
-	line += "  start " + run.Start
+	if run.Start != "" {
+		line += "  start " + run.Start
+	}
 	if snapshot != "" {
 		line += "  snapshot " + snapshot
 	}
@@ -208,7 +219,7 @@ func (a *App) commitRun(ctx context.Context, s *memory.Store, o storeOptions, se
 	var out memory.Outcome
 	if judged.Rejected() {
 		detail := fmt.Sprintf("rule %q: %s", judged.RuleID, judged.Detail)
-		if out.Run, err = s.Reject(ctx, runID, commit.Hex(), fingerprint.Hex(), detail); err != nil {
+		if out.Run, err = s.Reject(ctx, runID, commit.Hex(), fingerprint.Hex(), memory.PolicyRejected, detail); err != nil {
 			return err
 		}
 		err = &memory.BufferError{Code: string(memory.PolicyRejected), Detail: detail}

@@ -13,6 +13,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/memory"
+	"github.com/dmpl/dmpl/pkg/record"
 )
 
 func (a *App) storeSnapshotCommand() *cobra.Command {
@@ -158,14 +159,8 @@ func (a *App) exportSnapshot(ctx context.Context, s *memory.Store, id string) er
 	if err != nil {
 		return err
 	}
-	w := document.NewWriter(document.Style{})
-	w.Object("", func() {
-		w.Text("schema_version", "memory.snapshot.v1")
-		w.Text("memory_snapshot_id", row.ID())
-		memory.WriteSnapshot(w, state)
-	})
 	out := bufio.NewWriter(a.Out)
-	_, err = out.Write(append(w.Bytes(), '\n'))
+	_, err = out.Write(append(record.Snapshot(row.ID(), state), '\n'))
 	if err = errors.Join(err, out.Flush()); err != nil {
 		return outputError{err}
 	}

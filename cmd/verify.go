@@ -36,14 +36,16 @@ trace support a deterministic claim, and does every digest with a preimage match
 snapshot or SQLite trail) every digest and both chains are recomputed, and with --context-config every context is assembled
 again from the events. Of a native run every file and every digest is checked, and runs of one folder that are a chain are held
 to one another. Of a debug package, a rolling log or a save file of LlamaBrain every hash, total and number that the file
-itself can prove is computed again. PATH is a trace, a run, a stream, one of these files, a folder (searched with everything
+itself can prove is computed again. Of an exported ledger of a memory store every row's digest is computed again, and the rows
+are held to one another and to what a store can do; whether rows are missing at its end, the store alone can tell. PATH is a trace, a run, a stream, one of these files, a folder (searched with everything
 below it), or - for standard input.`,
 		Example: `  dmpl verify memory_trace.json
   dmpl verify workspace/observability --profiles profiles/
   dmpl verify run.json --retrieval rows.json --format json
   dmpl verify release/ --require-coverage 80
   dmpl verify trail.sqlite --context-config context.json
-  dmpl verify debug-20240101-120000.llamabrain`,
+  dmpl verify debug-20240101-120000.llamabrain
+  dmpl verify ledger.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.verify(&o, args) },
 	}
@@ -104,6 +106,10 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 			done()
 			return []finding.Result{result}, err
 		}
+		if a.isLedger(path, &o.artifactOptions) {
+			result, err := a.verifyLedger(path, o, settings)
+			return []finding.Result{result}, err
+		}
 		if kind := a.auditKind(path, &o.artifactOptions); kind != "" {
 			result, err := a.verifyAudit(auditFile{path: path, kind: kind}, o, settings)
 			return []finding.Result{result}, err
@@ -128,14 +134,16 @@ func (a *App) verifyPath(path string, o *verifyOptions, settings verify.Options)
 // verifyTree checks every artifact of a folder, and then the folder: what lies there alone, and what never varies.
 func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, settings verify.Options) ([]finding.Result, error) {
 	streams, audits := a.takeStreams(tree, &o.artifactOptions), a.takeAudits(tree, &o.artifactOptions)
+	ledgers := a.takeLedgers(tree, &o.artifactOptions)
 	if o.dialect.value == dblgateway.Name || o.dialect.value == llamabrain.Name {
 		tree.Entries, tree.Orphans = nil, nil
 	}
-	if len(tree.Entries)+len(tree.Orphans)+len(streams)+len(audits) == 0 {
+	files := len(tree.Entries) + len(streams) + len(audits) + len(ledgers)
+	if files+len(tree.Orphans) == 0 {
 		return []finding.Result{empty(root, false, tree.Skipped...)}, nil
 	}
 	settings.InFolder = len(tree.Entries) > 1
-	step, done := a.progress(len(tree.Entries)+len(streams)+len(audits), "verify")
+	step, done := a.progress(files, "verify")
 	defer done()
 	var results []finding.Result
 	var folder verify.Folder
@@ -168,12 +176,20 @@ func (a *App) verifyTree(root string, tree *dialect.Tree, o *verifyOptions, sett
 		results = append(results, result)
 		step()
 	}
+	for _, path := range ledgers {
+		result, err := a.verifyLedger(path, o, settings)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+		step()
+	}
 	whole := finding.Result{Name: root, Findings: folder.Findings(root)}
 	whole.Findings = append(whole.Findings, chains.Findings()...)
 	whole.Findings = append(whole.Findings, orphans(tree.Orphans)...)
 	whole.Findings = append(whole.Findings, skipped(tree.Skipped)...)
 	if len(whole.Findings) > 0 {
-		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: len(tree.Entries) + len(streams) + len(audits), Reason: ""}}
+		whole.Checks = []finding.Check{{ID: "V6.folder", Status: finding.Passed, Count: files, Reason: ""}}
 		whole.Judge(false)
 		results = append(results, whole)
 	}

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import measure_runs  # noqa: E402
 import streams  # noqa: E402
 import traces  # noqa: E402
 
@@ -40,6 +41,8 @@ nothing ([load_and_compare.py](load_and_compare.py)), or that also recomputes di
 The stream ([streams.py](streams.py)) has {stream} events, a snapshot of {stream_size:.1f} MiB. dmpl assembles every context again; the
 reference ([recompute_stream.py](recompute_stream.py)) recomputes digests and chains only. `make memory` ([million.py](million.py))
 holds every command to 300 MB at a million events.
+
+{runs_text}
 
 | what | figure | target | result |
 |---|---|---|---|
@@ -214,8 +217,9 @@ def main():
     seconds, peak, size = measure_traces()
     stream_seconds, stream_peak, stream_size = measure_stream()
     lines = table(seconds, peak, size, measure_startup(), measure_canon()) + stream_rows(stream_seconds, stream_peak)
+    lines += measure_runs.rows(row, *measure_runs.measure(run))
     page = PAGE.format(
-        runs=RUNS, go=go("env", "GOVERSION").strip(), python="Python " + sys.version.split()[0],
+        runs_text=measure_runs.TEXT, runs=RUNS, go=go("env", "GOVERSION").strip(), python="Python " + sys.version.split()[0],
         stream=STREAM, stream_size=stream_size / 2**20, events=traces.EVENTS, rows=traces.ROWS, records=traces.RECORDS, size=size / 2**20, table="\n".join(lines),
     )
     (HERE / "README.md").write_text(page, encoding="utf-8")

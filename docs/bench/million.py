@@ -24,6 +24,7 @@ def main():
             ("verify", "snapshot.json", *config), ("verify", "trail.sqlite", *config),
             ("replay", "snapshot.json", *config), ("replay", "trail.sqlite", *config),
             ("replay", "trail.sqlite", *config, "--mode", "ledger"), ("diff", "snapshot.json", "trail.sqlite"),
+            ("diff", "snapshot.json", "trail.sqlite", "--format", "json"),
         ):
             seconds, peak = run([DMPL, *args], EQUAL)
             held = held and peak <= MOST

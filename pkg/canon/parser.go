@@ -12,6 +12,7 @@ type Parser struct {
 	members  []Member
 	elements []Value
 	again    *memory // of the Values; nil: they take memory of their own
+	folding  bool    // arrays and objects are passed folded
 }
 
 // Reset begins a document that depth arrays and objects are open around. The Values given before are void.
@@ -23,17 +24,18 @@ func (r *Parser) Reset(src []byte, depth int) {
 		src: src, depth: depth,
 		members: r.Reader.members[:0], names: r.names[:0], order: r.order[:0], late: r.late[:0],
 	}
-	r.members, r.elements = r.members[:0], r.elements[:0] // an error leaves them filled
+	r.members, r.elements, r.folding = r.members[:0], r.elements[:0], false // an error leaves them as they are
 	r.again.empty()
 }
 
 // Value passes the value at the cursor as Skip does, and gives it.
 func (r *Parser) Value() (v Value, err error) {
 	kind, start := r.Kind(), r.pos
-	switch kind {
-	case Object:
+	v.folded = r.folding && (kind == Object || kind == Array)
+	switch {
+	case kind == Object && !v.folded:
 		v.members, err = r.object()
-	case Array:
+	case kind == Array && !v.folded:
 		v.elements, err = r.array()
 	default:
 		_, err = r.Skip()
@@ -42,11 +44,14 @@ func (r *Parser) Value() (v Value, err error) {
 	return v, err
 }
 
+// nameBits leaves some hundred names a place of their own each, mostly.
+const nameBits = 11
+
 // memory is what Values are made of, used again for the next document.
 type memory struct {
 	members  []Member
 	elements []Value
-	names    [1 << 9]string // by hash: documents of one kind have the same names
+	names    [1 << nameBits]string // by hash: documents of one kind have the same names
 }
 
 func (m *memory) empty() {
@@ -76,7 +81,7 @@ func (m *memory) name(text []byte, prefix uint64) string {
 		return ""
 	}
 	hash := prefix ^ uint64(text[len(text)-1])<<32 ^ uint64(len(text))<<40
-	known := &m.names[hash*0x9E3779B97F4A7C15>>(64-9)]
+	known := &m.names[hash*0x9E3779B97F4A7C15>>(64-nameBits)]
 	if *known != string(text) {
 		*known = string(text)
 	}

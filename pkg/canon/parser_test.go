@@ -2,7 +2,9 @@ package canon_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 )
@@ -29,6 +31,33 @@ func checkParser(t *testing.T, p *canon.Parser, src []byte) {
 		t.Fatalf("the parser reads what dbl refuses: %v", lenient)
 	}
 	sameTree(t, v, again)
+	p.Reset(src, 0)
+	if v, err = p.Sparse("name", "a", "b", ""); err != nil {
+		t.Fatalf("folded, it is refused: %v", err)
+	}
+	sameTree(t, v, again)
+	sameNames(t, v)
+}
+
+// sameNames holds Get to the members. Names that NFC may change are looked up in NFC.
+func sameNames(t *testing.T, v canon.Value) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, m := range v.Members() {
+		names[m.Name] = true
+		sameNames(t, m.Value)
+	}
+	for _, m := range v.Members() {
+		if strings.ContainsFunc(m.Name, func(r rune) bool { return r > unicode.MaxASCII }) {
+			continue
+		}
+		if got, ok := v.Get(m.Name); !ok || !bytes.Equal(got.Raw(), m.Value.Raw()) {
+			t.Fatalf("%q: its member %q is %q (%t)", v.Raw(), m.Name, got.Raw(), ok)
+		}
+		if _, ok := v.Get(m.Name + "?"); ok != names[m.Name+"?"] {
+			t.Fatalf("%q has a member %q: %t", v.Raw(), m.Name+"?", ok)
+		}
+	}
 }
 
 func sameTree(t *testing.T, a, b canon.Value) {
@@ -92,6 +121,36 @@ func TestParserCountsWhatIsOpenAround(t *testing.T) {
 		}
 	}
 	checkParser(t, &p, []byte(`{"b":[1,{"c":2}],"a":"x"}`))
+}
+
+// What is folded is read as strictly, and unfolds where it is asked for.
+func TestSparseReadsWhatIsSeldomAskedForAgain(t *testing.T) {
+	var p canon.Parser
+	for src, want := range map[string]string{
+		`{"z":{"deep":{"x":[1,{"y":2}]},"list":[3],"text":"t"},"a":{"x":4}}`: "", `[{"z":1}]`: "", `{"z":[[1],{"x":2}],"a":{}}`: "", `"z"`: "",
+		`{"z":{"deep":{"x":1,"x":2}}}`: canon.CodeDuplicateKey, `{"z":{"deep":"\ud800"}}`: canon.CodeLoneSurrogate, `{"z":[nul]}`: canon.CodeInvalidJSON,
+		`{"z":1,"z":2}`: canon.CodeDuplicateKey, `{"z":` + strings.Repeat("[", canon.MaxDepth) + `1`: canon.CodeTooDeep,
+	} {
+		p.Reset([]byte(src), 0)
+		v, err := p.Sparse("z")
+		if codeOf(t, err) != want {
+			t.Errorf("%s: %v", src, err)
+		}
+		if want != "" {
+			continue
+		}
+		again, err := canon.ParseAs(canon.DBL, []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameTree(t, v, again)
+		for _, pointer := range []string{"/z/deep/x/1/y", "/z/list/0", "/z/list/1", "/z/0/0", "/z/1/x", "/a/x", "/0/z"} {
+			got, ok := v.At(pointer)
+			if other, also := again.At(pointer); ok != also || !bytes.Equal(got.Raw(), other.Raw()) {
+				t.Errorf("%s: at %s is %q, not %q", src, pointer, got.Raw(), other.Raw())
+			}
+		}
+	}
 }
 
 // A Parser makes no garbage once it has seen a document of the kind.

@@ -46,11 +46,16 @@ func (r *Parser) release() {
 }
 
 func (r *Parser) object() ([]Member, error) {
+	return r.objectOf(func(string) (Value, error) { return r.Value() })
+}
+
+// objectOf passes the object at the cursor; value passes that of each member.
+func (r *Parser) objectOf(value func(name string) (Value, error)) ([]Member, error) {
 	base := len(r.members)
 	err := r.Members(func(name []byte) error {
 		m := Member{Name: r.nameOf(name)}
 		var err error
-		m.Value, err = r.Value()
+		m.Value, err = value(m.Name)
 		r.members = append(r.members, m)
 		return err
 	})

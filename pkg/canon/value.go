@@ -2,6 +2,7 @@ package canon
 
 import (
 	"bytes"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ type Value struct {
 	members  []Member
 	elements []Value
 	inDBL    bool // but for DEL
+	folded   bool // members and elements stand in raw only
 }
 
 // Member is one member of an object, its name in NFC (C3) unless ParseAs was told of another profile.
@@ -60,10 +62,10 @@ func (v Value) TextBytes() ([]byte, bool) {
 func (v Value) Raw() []byte { return v.raw }
 
 // Members gives an object's members in document order; none for another kind.
-func (v Value) Members() []Member { return v.members }
+func (v Value) Members() []Member { return v.unfolded().members }
 
 // Elements gives an array's elements; none for another kind.
-func (v Value) Elements() []Value { return v.elements }
+func (v Value) Elements() []Value { return v.unfolded().elements }
 
 // Get gives the member of that name, compared in NFC (C3).
 func (v Value) Get(name string) (Value, bool) {
@@ -77,6 +79,14 @@ func (v Value) Get(name string) (Value, bool) {
 func (v *Value) get(name string) *Value {
 	if !ascii(name) {
 		name = string(NFC([]byte(name)))
+	}
+	v = v.unfolded()
+	if v.inDBL { // then names ascend
+		i := sort.Search(len(v.members), func(i int) bool { return v.members[i].Name >= name })
+		if i < len(v.members) && v.members[i].Name == name {
+			return &v.members[i].Value
+		}
+		return nil
 	}
 	for i := range v.members { // in place: a Member is large to copy
 		if v.members[i].Name == name {
@@ -124,6 +134,7 @@ func (v *Value) step(token string) *Value {
 		return v.get(token)
 	}
 	i, err := strconv.Atoi(token)
+	v = v.unfolded()
 	if err != nil || i < 0 || i >= len(v.elements) || strconv.Itoa(i) != token {
 		return nil
 	}

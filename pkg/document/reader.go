@@ -89,6 +89,9 @@ func (o *Object) Unknown() []string {
 
 // member gives a member that is there and not null.
 func (o *Object) member(name string) (canon.Value, bool) {
+	if o.known == nil {
+		o.known = make([]string, 0, max(8, len(o.value.Members())))
+	}
 	if !slices.Contains(o.known, name) {
 		o.known = append(o.known, name)
 	}
@@ -97,6 +100,11 @@ func (o *Object) member(name string) (canon.Value, bool) {
 		return canon.Value{}, false
 	}
 	return v, true
+}
+
+// is says that a member has one of the types; that it has none is a complaint.
+func (o *Object) is(v canon.Value, name string, kinds ...canon.Kind) bool {
+	return slices.Contains(kinds, v.Kind()) || o.mustBe(v, canon.AppendToken(o.at, name), kinds...)
 }
 
 func (o *Object) mustBe(v canon.Value, at string, kinds ...canon.Kind) bool {
@@ -125,7 +133,7 @@ func (o *Object) Text(name, otherwise string) string {
 // OptionalText gives a string, nil where it is missing or null.
 func (o *Object) OptionalText(name string) *string {
 	v, ok := o.member(name)
-	if !ok || !o.mustBe(v, canon.AppendToken(o.at, name), canon.String) {
+	if !ok || !o.is(v, name, canon.String) {
 		return nil
 	}
 	text, _ := v.Text()
@@ -135,7 +143,7 @@ func (o *Object) OptionalText(name string) *string {
 // Bool gives a boolean.
 func (o *Object) Bool(name string, otherwise bool) bool {
 	v, ok := o.member(name)
-	if !ok || !o.mustBe(v, canon.AppendToken(o.at, name), canon.Bool) {
+	if !ok || !o.is(v, name, canon.Bool) {
 		return otherwise
 	}
 	return v.Raw()[0] == 't'
@@ -144,13 +152,12 @@ func (o *Object) Bool(name string, otherwise bool) bool {
 // Integer gives a whole number of 64 bits: a literal without fraction and exponent.
 func (o *Object) Integer(name string, otherwise int64) int64 {
 	v, ok := o.member(name)
-	at := canon.AppendToken(o.at, name)
-	if !ok || !o.mustBe(v, at, canon.Number) {
+	if !ok || !o.is(v, name, canon.Number) {
 		return otherwise
 	}
 	n, ok := canon.Integer(v.Raw())
 	if !ok {
-		o.fail(at, "expected a whole number of 64 bits")
+		o.Fail(name, "expected a whole number of 64 bits")
 		return otherwise
 	}
 	return n
@@ -178,13 +185,12 @@ func (o *Object) Int(name string, otherwise int) int {
 // Real gives a finite number, read as binary64.
 func (o *Object) Real(name string, otherwise float64) float64 {
 	v, ok := o.member(name)
-	at := canon.AppendToken(o.at, name)
-	if !ok || !o.mustBe(v, at, canon.Number) {
+	if !ok || !o.is(v, name, canon.Number) {
 		return otherwise
 	}
 	x, err := strconv.ParseFloat(string(v.Raw()), 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		o.fail(at, "expected a finite number")
+		o.Fail(name, "expected a finite number")
 		return otherwise
 	}
 	return x
@@ -193,13 +199,13 @@ func (o *Object) Real(name string, otherwise float64) float64 {
 // Texts gives a list of strings, nil where it is missing or null.
 func (o *Object) Texts(name string) []string {
 	v, ok := o.member(name)
-	at := canon.AppendToken(o.at, name)
-	if !ok || !o.mustBe(v, at, canon.Array) {
+	if !ok || !o.is(v, name, canon.Array) {
 		return nil
 	}
 	texts := make([]string, 0, len(v.Elements()))
 	for i, e := range v.Elements() {
-		if !o.mustBe(e, canon.AppendToken(at, strconv.Itoa(i)), canon.String) {
+		if e.Kind() != canon.String {
+			o.mustBe(e, canon.AppendToken(canon.AppendToken(o.at, name), strconv.Itoa(i)), canon.String)
 			return nil
 		}
 		text, _ := e.Text()
@@ -251,7 +257,7 @@ func (o *Object) EachMember(visit func(name string, member *Object)) {
 // EachText calls visit for every member of an object whose names are data and whose values are strings.
 func (o *Object) EachText(visit func(name, value string)) {
 	for _, m := range o.value.Members() {
-		if !o.mustBe(m.Value, canon.AppendToken(o.at, m.Name), canon.String) {
+		if !o.is(m.Value, m.Name, canon.String) {
 			return
 		}
 		text, _ := m.Value.Text()

@@ -24,8 +24,11 @@ type Writer struct {
 	empty bool // nothing stands yet in the innermost object or list
 }
 
+// usual is the size that most documents stay below.
+const usual = 256
+
 // NewWriter starts a document.
-func NewWriter(s Style) *Writer { return &Writer{style: s} }
+func NewWriter(s Style) *Writer { return &Writer{style: s, dst: make([]byte, 0, usual)} }
 
 // Bytes gives the document.
 func (w *Writer) Bytes() []byte { return w.dst }

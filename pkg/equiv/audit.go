@@ -28,7 +28,7 @@ func CompareAudits(left, right *Audit, o Options) finding.Result {
 	c.result.Ignored = append(c.result.Ignored, neverComparedInRecords()...)
 	c.conclude(o)
 	if o.Timeline {
-		c.result.Timeline = append(recordRows("left", left.Records), recordRows("right", right.Records)...)
+		c.result.Timeline = timeline(slices.Values(recordRows("left", left.Records)), slices.Values(recordRows("right", right.Records)))
 	}
 	for _, f := range c.result.Findings {
 		if f.Class == finding.Root && f.EventIndex != finding.NoEvent {

@@ -2,6 +2,7 @@ package equiv
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -44,7 +45,7 @@ func (c *comparer) conclude() {
 	r.Judge(true)
 	c.showContext()
 	if c.o.Timeline {
-		r.Timeline = append(rows("left", c.leftEvents, true), rows("right", c.rightEvents, true)...)
+		r.Timeline = timeline(slices.Values(rows("left", c.leftEvents, true)), slices.Values(rows("right", c.rightEvents, true)))
 	}
 }
 

@@ -187,6 +187,9 @@ func reordered(left, right []*trace.Row) bool {
 	if len(left) < 2 || slices.Contains(left, nil) || slices.Contains(right, nil) {
 		return false
 	}
+	if slices.EqualFunc(left, right, func(l, r *trace.Row) bool { return bytes.Equal(l.Raw, r.Raw) }) {
+		return false
+	}
 	l, r := keys(left), keys(right)
 	if slices.Equal(l, r) {
 		return false

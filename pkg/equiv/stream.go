@@ -3,6 +3,7 @@ package equiv
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -40,7 +41,10 @@ type streamComparer struct {
 	leftOrder, rightOrder []int
 	o                     Options
 	otherContext          map[string]bool // correlation ids whose last decision had no identical contexts
-	identities            map[string]int  // findings by the pointer of what is configured otherwise
+	identities            map[string]int  // places in configured, by the pointer of what is configured otherwise
+	configured            []finding.Finding
+	listed                finding.List // the other differences
+	errors                int          // among them
 	shift                 func(index int) bool
 	result                finding.Result
 }
@@ -156,12 +160,20 @@ func (p streamPlace) below(pointer string) streamPlace {
 
 // report adds a difference. The values are copied: they are parts of payloads that nobody keeps.
 func (c *streamComparer) report(code finding.Code, p streamPlace, left, right []byte, detail string) {
+	f := c.difference(code, p, left, right, detail)
+	if f.Severity == finding.Error {
+		c.errors++
+	}
+	c.listed.Add(f)
+}
+
+func (c *streamComparer) difference(code finding.Code, p streamPlace, left, right []byte, detail string) finding.Finding {
 	f := finding.New(code)
 	f.EventIndex, f.Pointer, f.RightPointer = p.index, p.left, p.right
 	f.Artifact, f.RightArtifact = c.left.Path, c.right.Path
 	f.Expected, f.Actual = slices.Clone(left), slices.Clone(right)
 	f.Detail, f.Hint = cmp.Or(detail, finding.Lookup(code).Title), finding.Lookup(code).Action
-	c.result.Findings = append(c.result.Findings, f)
+	return f
 }
 
 // neverComparedInStreams is what no rule of X8 looks at. Both sides are verified on their own (CONTRACT E1).
@@ -177,6 +189,7 @@ var neverComparedInStreams = []finding.Ignored{
 // conclude classifies the findings, applies the flags that ignore some, orders the rest and names the root.
 func (c *streamComparer) conclude() {
 	r := &c.result
+	r.Findings = slices.Concat(r.Findings, c.configured, c.listed.All())
 	if c.shift != nil {
 		for i := range r.Findings {
 			f := &r.Findings[i]
@@ -193,7 +206,7 @@ func (c *streamComparer) conclude() {
 	r.Judge(true)
 	c.showContext()
 	if c.o.Timeline {
-		r.Timeline = append(streamRows("left", c.left, c.leftOrder), streamRows("right", c.right, c.rightOrder)...)
+		r.Timeline = timeline(streamRows("left", c.left, c.leftOrder), streamRows("right", c.right, c.rightOrder))
 	}
 }
 
@@ -203,9 +216,9 @@ func (c *streamComparer) showContext() {
 		if f.Class != finding.Root || f.EventIndex == finding.NoEvent {
 			continue
 		}
-		c.result.Context = append(
+		c.result.Context = slices.Collect(timeline(
 			streamRows("left", c.left, near(c.left, c.leftOrder, f.EventIndex)),
-			streamRows("right", c.right, near(c.right, c.rightOrder, f.EventIndex))...)
+			streamRows("right", c.right, near(c.right, c.rightOrder, f.EventIndex))))
 	}
 }
 
@@ -220,11 +233,26 @@ func near(side *Stream, order []int, index int) []int {
 	return out
 }
 
-func streamRows(side string, s *Stream, order []int) []finding.Row {
-	rows := make([]finding.Row, len(order))
-	for i, position := range order {
-		e := s.event(position)
-		rows[i] = finding.Row{Side: side, Index: e.Index, Role: string(e.Kind), Decision: e.threadID + "/" + e.turnID}
+// timeline gives the rows of both sides.
+func timeline(left, right iter.Seq[finding.Row]) iter.Seq[finding.Row] {
+	return func(yield func(finding.Row) bool) {
+		for _, side := range []iter.Seq[finding.Row]{left, right} {
+			for row := range side {
+				if !yield(row) {
+					return
+				}
+			}
+		}
 	}
-	return rows
+}
+
+func streamRows(side string, s *Stream, order []int) iter.Seq[finding.Row] {
+	return func(yield func(finding.Row) bool) {
+		for _, position := range order {
+			e := s.event(position)
+			if !yield(finding.Row{Side: side, Index: e.Index, Role: string(e.Kind), Decision: e.threadID + "/" + e.turnID}) {
+				return
+			}
+		}
+	}
 }

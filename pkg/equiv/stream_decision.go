@@ -51,11 +51,12 @@ func (c *streamComparer) compareDecision(e eventPair) {
 // reportConfigured reports another configuration once; the finding counts further decisions.
 func (c *streamComparer) reportConfigured(p streamPlace, pointer string, left, right canon.Value) {
 	if at, ok := c.identities[pointer]; ok {
-		c.result.Findings[at].Detail = "the streams are not comparable: " + pointer + " differs here and in later decisions"
+		c.configured[at].Detail = "the streams are not comparable: " + pointer + " differs here and in later decisions"
 		return
 	}
-	c.identities[pointer] = len(c.result.Findings)
-	c.report(finding.StreamDiffConfiguration, p, left.Raw(), right.Raw(), "the streams are not comparable: "+pointer+" differs")
+	c.identities[pointer] = len(c.configured)
+	c.errors++
+	c.configured = append(c.configured, c.difference(finding.StreamDiffConfiguration, p, left.Raw(), right.Raw(), "the streams are not comparable: "+pointer+" differs"))
 }
 
 func (c *streamComparer) comparePart(e eventPair, name string) {

@@ -23,14 +23,14 @@ func (c *streamComparer) compareEvent(l, r int) error {
 		left: c.left.event(l), right: c.right.event(r),
 	}
 	e.streamPlace = streamPlace{e.left.Index, eventPointer(l), eventPointer(r)}
-	mark := len(c.result.Findings)
+	before := c.errors
 	if e.left.Kind != e.right.Kind {
 		c.report(finding.StreamDiffKind, e.below("/kind"), text(string(e.left.Kind)), text(string(e.right.Kind)), "")
-		c.hold("X8.kind", mark)
+		c.hold("X8.kind", before)
 		return nil
 	}
 	c.compareTurn(e)
-	c.hold("X8.kind", mark)
+	c.hold("X8.kind", before)
 	var err error
 	if e.leftPayload, err = readPayload(c.left, l); err != nil {
 		return err
@@ -39,34 +39,32 @@ func (c *streamComparer) compareEvent(l, r int) error {
 		return err
 	}
 	e.streamPlace = e.below("/payload")
-	mark = len(c.result.Findings)
+	before = c.errors
 	switch e.left.Kind {
 	case thread.Intent:
 		c.compareIntent(e)
-		c.hold("X8.intent", mark)
+		c.hold("X8.intent", before)
 	case thread.Decision:
 		c.compareDecision(e)
-		c.hold("X8.decision", mark)
+		c.hold("X8.decision", before)
 	case thread.Proof:
 		c.compareProof(e)
-		c.hold("X8.proof", mark)
+		c.hold("X8.proof", before)
 	case thread.Execution:
 		c.compareExecution(e)
-		c.hold("X8.execution", mark)
+		c.hold("X8.execution", before)
 	default:
 		c.compareUnknown(e)
-		c.hold("X8.kind", mark)
+		c.hold("X8.kind", before)
 	}
 	return nil
 }
 
-// hold tallies a rule: failed when it has reported an error since the mark.
-func (c *streamComparer) hold(id string, mark int) {
-	for _, f := range c.result.Findings[mark:] {
-		if f.Severity == finding.Error {
-			c.tally(id, finding.Failed, "")
-			return
-		}
+// hold tallies a rule: failed when an error was reported since there were before errors.
+func (c *streamComparer) hold(id string, before int) {
+	if c.errors > before {
+		c.tally(id, finding.Failed, "")
+		return
 	}
 	c.tally(id, finding.Passed, "")
 }

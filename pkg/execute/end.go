@@ -2,6 +2,7 @@ package execute
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -17,6 +18,7 @@ type End struct {
 	State    memory.State  // after the commit, or the start where nothing was committed
 	Buffer   memory.Buffer // NoBuffer unless writes were buffered
 	Rule     string        // of the commit policy, where it refused
+	Snapshot string        // that a store's commit made; empty without a store
 }
 
 // End judges the buffer by the commit policy, applies or aborts it, and gives the rest of the record (D9, M3). The run has no
@@ -42,31 +44,15 @@ func (r *Run) commit(end *End) error {
 	if err := r.buffer.Request(id.Hex(), payload.Hex()); err != nil {
 		return err
 	}
-	reason := r.o.Refusal
-	judged, err := r.policies.JudgeCommit(r.buffer.Writes, !r.refused, nil)
+	reason, err := r.decide(end)
 	if err != nil {
-		return fault(r.documents.Policies, err)
-	}
-	if end.Rule = judged.RuleID; judged.Rejected() {
-		reason = memory.PolicyRejected
-	}
-	if reason == "" {
-		after, err := r.start.Apply(r.buffer.Writes, nil)
-		var rejected *memory.Rejection
-		switch {
-		case errors.As(err, &rejected):
-			reason = memory.ValidationFailed
-		case err != nil:
-			return err
-		default:
-			end.State = after
-		}
+		return err
 	}
 	decision := string(memory.CommitApplied)
 	if reason == "" {
 		_, err = r.buffer.Apply("")
 	} else {
-		decision = string(reason)
+		decision, end.State = string(reason), r.start
 		err = r.buffer.Abort(reason)
 	}
 	if err != nil {
@@ -77,7 +63,7 @@ func (r *Run) commit(end *End) error {
 		return err
 	}
 	end.Buffer = r.buffer
-	end.Commit = r.commitRecord(state)
+	end.Commit = r.commitRecord(state, end.Snapshot)
 	var rules []string
 	if end.Rule != "" {
 		rules = []string{end.Rule}
@@ -85,7 +71,35 @@ func (r *Run) commit(end *End) error {
 	return r.write(event{interceptor: "commit", decision: decision, role: trace.Agent, guardrails: rules, stage: digest("state_digest", state)})
 }
 
-func (r *Run) commitRecord(state canon.Sum) []byte {
+// decide says why the commit is aborted, empty where it is applied: the commit policy (D9), the writes themselves, and last the
+// store, which has seen other commits (M4).
+func (r *Run) decide(end *End) (reason memory.AbortReason, err error) {
+	judged, err := r.policies.JudgeCommit(r.buffer.Writes, !r.refused, nil)
+	if err != nil {
+		return "", fault(r.documents.Policies, err)
+	}
+	end.Rule, reason = judged.RuleID, r.o.Refusal
+	detail := ""
+	if judged.Rejected() {
+		reason, detail = memory.PolicyRejected, fmt.Sprintf("rule %q: %s", judged.RuleID, judged.Detail)
+	}
+	if reason == "" {
+		var rejected *memory.Rejection
+		if end.State, err = r.start.Apply(r.buffer.Writes, nil); errors.As(err, &rejected) {
+			reason, detail = memory.ValidationFailed, rejected.Error()
+		} else if err != nil {
+			return "", err
+		}
+	}
+	if r.o.Store == nil {
+		return reason, nil
+	}
+	said, err := r.o.Store.Commit(r.buffer.CommitID, r.buffer.Fingerprint, reason, detail)
+	end.Snapshot = said.Snapshot
+	return said.Reason, err
+}
+
+func (r *Run) commitRecord(state canon.Sum, made string) []byte {
 	b := &r.buffer
 	w := document.NewWriter(memory.DMPLv1.Style())
 	w.Object("", func() {
@@ -96,6 +110,9 @@ func (r *Run) commitRecord(state canon.Sum) []byte {
 		r.writeCommit(w)
 		memory.WriteWrites(w, "writes", b.Writes)
 		w.Text("state_digest_after", state.Hex())
+		if made != "" { // a store's, which others commit to: never compared
+			w.Text("resulting_snapshot_id", made)
+		}
 	})
 	return w.Bytes()
 }

@@ -19,18 +19,43 @@ import (
 type Options struct {
 	RunID       string
 	WorkflowID  string
-	Visibility  string // off, read_only or buffered_write
+	Visibility  string // off, read_only or buffered_write; live_read_write with Live alone
 	ModelConfig []byte // of the envelope and of each output (D4)
 	KeepPrompts bool
-	Refusal     memory.AbortReason // why the store refused the commit; empty where it did not: outside of what can be computed
+	Refusal     memory.AbortReason // why the store refused the recorded commit; empty where it did not: outside of what can be computed
+	Store       Store              // where a run commits to now; nil: its commit stands in its record alone
+	Live        Live               // what a live_read_write run reads and writes; nil for every other
 }
 
-// The visibility modes that can be executed (M2). live_read_write is none of them: nothing about it can be repeated.
+// The visibility modes (M2). live_read_write is executed on a live memory only: nothing about it can be repeated.
 const (
 	Off           = string(memory.VisibilityOff)
 	ReadOnly      = string(memory.ReadOnly)
 	BufferedWrite = string(memory.BufferedWrite)
+	LiveReadWrite = string(memory.LiveReadWrite)
 )
+
+// Store is a memory that other runs commit to as well. Its errors end the execution.
+type Store interface {
+	// Write buffers what a turn wrote (M3), nothing too: the run is at work.
+	Write(writes []memory.Write) error
+	// Commit applies what is buffered, or aborts it for a reason that is known before the store is asked.
+	Commit(commitID, fingerprint string, reason memory.AbortReason, detail string) (Committed, error)
+}
+
+// Committed is what a store made of a commit (M4, M5).
+type Committed struct {
+	Reason   memory.AbortReason // why it was aborted; empty where it was applied
+	Snapshot string             // that the commit made, or made before
+}
+
+// Live is a memory that changes while a run reads it. Its errors end the execution.
+type Live interface {
+	// Head gives the memory as it stands.
+	Head() (memory.State, error)
+	// Write applies what a turn wrote, at once, and gives the memory after it.
+	Write(turn int, writes []memory.Write) (memory.State, error)
+}
 
 // ErrNone says that a source has no answer.
 var ErrNone = errors.New("there is no answer")
@@ -60,10 +85,11 @@ type Source interface {
 	Call(c Call) (CallResult, error)
 }
 
-// Sink takes what a run records. Lines are those of the files that an execution makes: outputs, tool results, prompts.
+// Sink takes what a run records. Lines are those of the files that an execution makes: outputs, tool results, prompts. A sink
+// that has no use for a line does not ask for its text.
 type Sink interface {
 	Event(event []byte, rows ...[]byte) error
-	Line(file string, text []byte) error
+	Line(file string, text func() []byte) error
 }
 
 // The files whose lines an execution makes.
@@ -112,8 +138,11 @@ type ending struct {
 // recording are not read: they are given turn by turn. The error is an *Error.
 func Begin(documents *trace.Recording, o Options, sink Sink) (*Run, error) {
 	r := &Run{o: o, sink: sink, documents: documents}
-	if o.Visibility != Off && o.Visibility != ReadOnly && o.Visibility != BufferedWrite {
+	switch live := o.Visibility == LiveReadWrite; {
+	case !live && o.Visibility != Off && o.Visibility != ReadOnly && o.Visibility != BufferedWrite:
 		return nil, fmt.Errorf("visibility %q is none of off, read_only, buffered_write", o.Visibility)
+	case live && o.Live == nil:
+		return nil, errors.New("live_read_write needs a memory that is there: what such a run read is nowhere recorded, and it cannot be made again")
 	}
 	snapshot := document.Open(documents.Snapshot.Value)
 	r.snapshotID = snapshot.Text("memory_snapshot_id", "")

@@ -28,8 +28,8 @@ func (k *kept) Event(event []byte, rows ...[]byte) error {
 	return nil
 }
 
-func (k *kept) Line(file string, text []byte) error {
-	k.lines[file] = append(k.lines[file], text)
+func (k *kept) Line(file string, text func() []byte) error {
+	k.lines[file] = append(k.lines[file], text())
 	return nil
 }
 

@@ -171,13 +171,15 @@ func digest(name string, sum canon.Sum) func(*document.Writer) {
 
 // line writes a line of a file that goes by turn and attempt.
 func (t *turn) line(file string, attempt int, rest func(*document.Writer)) error {
-	w := document.NewWriter(document.Style{})
-	w.Object("", func() {
-		w.Integer("turn", int64(t.number))
-		w.Integer("attempt", int64(attempt))
-		rest(w)
+	return t.run.sink.Line(file, func() []byte {
+		w := document.NewWriter(document.Style{})
+		w.Object("", func() {
+			w.Integer("turn", int64(t.number))
+			w.Integer("attempt", int64(attempt))
+			rest(w)
+		})
+		return w.Bytes()
 	})
-	return t.run.sink.Line(file, w.Bytes())
 }
 
 func (t *turn) write(e event, rows ...[]byte) error {
@@ -246,10 +248,23 @@ func mode(r *pipeline.Retrieved) string {
 	return "scored"
 }
 
-func (t *turn) row(id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) ([]byte, error) {
-	query, err := canon.Digest(canon.JSONv1, t.doc.Query(trace.NormalizationVersion, mode(kind)))
+// query gives the fingerprint of what the turn asks in a mode (D6).
+func (t *turn) query(mode string) (string, error) {
+	if known, ok := t.queries[mode]; ok {
+		return known, nil
+	}
+	sum, err := canon.Digest(canon.JSONv1, t.doc.Query(trace.NormalizationVersion, mode))
 	if err != nil {
-		return nil, &Error{t.doc.Path, t.doc.At + "/topics", err.Error()}
+		return "", &Error{t.doc.Path, t.doc.At + "/topics", err.Error()}
+	}
+	t.queries[mode] = sum.Hex()
+	return t.queries[mode], nil
+}
+
+func (t *turn) row(id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) ([]byte, error) {
+	query, err := t.query(mode(kind))
+	if err != nil {
+		return nil, err
 	}
 	w := document.NewWriter(document.Style{})
 	w.Object("", func() {
@@ -259,7 +274,7 @@ func (t *turn) row(id string, kind *pipeline.Retrieved, candidates []pipeline.Ca
 		w.Text("policy_id", kind.Policy.ID)
 		w.Text("policy_version", kind.Policy.Version)
 		w.Text("query_normalization_version", trace.NormalizationVersion)
-		w.Text("query_fingerprint", query.Hex())
+		w.Text("query_fingerprint", query)
 		w.Text("retrieval_mode", mode(kind))
 		w.Integer("candidate_count", int64(kind.Considered))
 		kind.WriteRecords(w, "selected_records")

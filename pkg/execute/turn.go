@@ -35,7 +35,8 @@ type turn struct {
 	input   pipeline.TurnInput
 	config  pipeline.TurnConfig
 	source  Source
-	context *canon.Sum // with references only
+	context *canon.Sum        // with references only
+	queries map[string]string // fingerprints by mode
 	calls   [][]answered
 	asked   *asked // the call that has no answer
 	abort   error  // what ends the execution
@@ -77,7 +78,7 @@ func (r *Run) Turn(doc trace.Document, candidates pipeline.Candidates, source So
 
 func (r *Run) open(doc trace.Document, candidates pipeline.Candidates, source Source) (*turn, error) {
 	o := document.Open(doc.Value)
-	t := &turn{run: r, doc: doc, source: source, role: trace.Agent}
+	t := &turn{run: r, doc: doc, source: source, role: trace.Agent, queries: map[string]string{}}
 	t.number = o.Int("turn", 0)
 	t.input, t.config = pipeline.ReadRunTurn(o, r.config)
 	if err := o.Err(); err != nil {
@@ -95,6 +96,13 @@ func (r *Run) open(doc trace.Document, candidates pipeline.Candidates, source So
 func (t *turn) execute() error {
 	if ok, err := t.admit(); err != nil || !ok {
 		return err
+	}
+	if live := t.run.o.Live; live != nil { // M2: the head, and not the start snapshot
+		head, err := live.Head()
+		if err != nil {
+			return err
+		}
+		t.run.start = head
 	}
 	before := t.run.start
 	if t.run.o.Visibility == Off { // M2: no reads
@@ -187,9 +195,13 @@ func (t *turn) normalise(one *asked) bool {
 	return true
 }
 
-// buffered puts the writes of a turn into the buffer (M3, P6).
+// buffered puts the writes of a turn into the buffer (M3, P6). A live run writes at once (M2).
 func (t *turn) buffered(writes []memory.Write) error {
-	if t.run.o.Visibility != BufferedWrite {
+	o := &t.run.o
+	switch {
+	case o.Live != nil:
+		return t.run.live(o.Live.Write(t.number, writes))
+	case o.Visibility != BufferedWrite:
 		return nil
 	}
 	for _, w := range writes {
@@ -197,7 +209,19 @@ func (t *turn) buffered(writes []memory.Write) error {
 			return err
 		}
 	}
-	return nil
+	if o.Store == nil {
+		return nil
+	}
+	return o.Store.Write(writes)
+}
+
+// live takes the memory after a write as what the run stands at.
+func (r *Run) live(after memory.State, err error) error {
+	if err == nil {
+		r.start = after
+		r.startSum, err = after.Digest()
+	}
+	return err
 }
 
 // state gives the digest of the start snapshot with the writes so far (E10). Where they cannot be applied a commit would leave

@@ -1,6 +1,9 @@
 package finding
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Code is a reason code, `layer.problem` in snake case. A code is never renamed and never reused.
 type Code string
@@ -31,29 +34,32 @@ type Entry struct {
 	Action   string
 }
 
-var entries = slices.Concat(
-	evidenceEntries, streamEntries, runEntries, storeEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
-	replayEntries, auditReplayEntries,
-)
+// entries and byCode are made when a code is first asked for: most commands start without.
+var entries = sync.OnceValue(func() []Entry {
+	return slices.Concat(
+		evidenceEntries, streamEntries, runEntries, storeEntries, ledgerEntries, auditEntries, equivEntries, stageEntries, streamDiffEntries, auditDiffEntries,
+		replayEntries, replayStoreEntries, auditReplayEntries,
+	)
+})
 
 // Entries gives the whole table in the order of its layers.
-func Entries() []Entry { return entries }
+func Entries() []Entry { return entries() }
 
 // Lookup gives the row of a code; the zero Entry when there is none.
 func Lookup(code Code) Entry {
-	if i, ok := byCode[code]; ok {
-		return entries[i]
+	if i, ok := byCode()[code]; ok {
+		return entries()[i]
 	}
 	return Entry{}
 }
 
-var byCode = func() map[Code]int {
-	m := make(map[Code]int, len(entries))
-	for i, e := range entries {
+var byCode = sync.OnceValue(func() map[Code]int {
+	m := make(map[Code]int, len(entries()))
+	for i, e := range entries() {
 		m[e.Code] = i
 	}
 	return m
-}()
+})
 
 // New makes a finding of the code's own severity, at no event.
 func New(code Code) Finding {

@@ -19,8 +19,8 @@ var storeEntries = []Entry{
 	{
 		Code: StoreUnusable, Rule: "M4", Severity: Error, Effect: Fails,
 		Title:   "the store cannot be used",
-		Meaning: "There is no store at the place, it is another program's database, it is of a newer version, or the disk failed. Nothing was changed.",
-		Causes:  "A wrong path in --store; a store that was never made; a disk that is full or read-only.",
+		Meaning: "There is no store at the place, it is another program's database, a copy of another store, of a newer version, or its disk or server failed. Nothing was changed; a commit whose answer was lost is there whole or not at all.",
+		Causes:  "A wrong path in --store; a store that was never made; a disk that is full or read-only; a server that is gone.",
 		Action:  "Correct --store, or make a store with dmpl store init.",
 	},
 	{
@@ -41,8 +41,8 @@ var storeEntries = []Entry{
 		Code: StoreState, Rule: "M3", Severity: Error, Effect: Fails,
 		Title:   "the run is not in a state for this",
 		Meaning: "A buffer is opened, written, then committed or aborted, in this order and once. Nothing was changed.",
-		Causes:  "A run id that is used twice, or a write after the commit.",
-		Action:  "dmpl store run show tells where the run stands. Use a new run id for a new run.",
+		Causes:  "A run id that is used twice, a write after the commit, or a run that a crash left open.",
+		Action:  "dmpl store run show tells where the run stands, and dmpl store run abort gives up what a crash left open. Use a new run id for a new run.",
 	},
 	{
 		Code: StoreLease, Rule: "M7", Severity: Error, Effect: Fails,

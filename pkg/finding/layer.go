@@ -23,6 +23,7 @@ var layers = []Layer{
 	{"stream", "The events of a gateway do not give what they claim."},
 	{"run", "A native run is not whole, or its files do not fit together."},
 	{"store", "A memory store refused something, or does not hold together."},
+	{"ledger", "An exported ledger does not tell a history that a store can have had."},
 	{"audit", "The records of a debug package or a rolling log do not give what they claim."},
 	{"save", "The memories of a save file do not fit together."},
 	{"equiv", "Two runs were compared, and differ or are not comparable."},

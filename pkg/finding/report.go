@@ -1,6 +1,9 @@
 package finding
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Verdict is the answer about one artifact, pair or run (CONTRACT Z1).
 type Verdict string
@@ -45,8 +48,8 @@ type Result struct {
 	Findings  []Finding
 	Ignored   []Ignored
 	Alignment *Alignment
-	Timeline  []Row // one short row an event and side; only for machine output
-	Context   []Row // the events around the root finding; only for people
+	Timeline  iter.Seq[Row] // one short row an event and side, made while it is written; nil for none. Only for machine output
+	Context   []Row         // the events around the root finding; only for people
 	Coverage  *Coverage
 }
 

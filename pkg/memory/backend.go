@@ -38,6 +38,8 @@ type Tx interface {
 	Bury(sequence, went int64) error
 	// Records visits the records of a snapshot by sequence number.
 	Records(snapshot int64, visit func(document []byte) error) error
+	// EachRecord visits all records by sequence number and snapshot, with went 0 where one lives.
+	EachRecord(visit func(came, went int64, document []byte) error) error
 	// Forget removes the records that went with a snapshot or before, and says how many.
 	Forget(went int64) (int64, error)
 

@@ -7,7 +7,7 @@ func NewBelief(subject, content string) Belief {
 
 // Belief gives the belief of a key.
 func (y *System) Belief(key string) (Belief, bool) {
-	i, ok := y.beliefs[key]
+	i, ok := y.at().beliefs[key]
 	if !ok {
 		return Belief{}, false
 	}
@@ -30,12 +30,13 @@ func (y *System) SetBelief(key string, b Belief, source Source) (Belief, error) 
 	}
 	b.ID = y.id(b.ID, b.Sequence)
 	b.CreatedAt = y.clock()
-	if i, ok := y.beliefs[key]; ok {
-		y.state.Beliefs[i] = b
+	if i, ok := y.at().beliefs[key]; ok {
+		y.own().Beliefs[i] = b
 		return b, nil
 	}
-	y.beliefs[key] = len(y.state.Beliefs)
-	y.state.Beliefs = append(y.state.Beliefs, b)
+	s := y.own()
+	y.places.beliefs[key] = len(s.Beliefs)
+	s.Beliefs = append(s.Beliefs, b)
 	return b, nil
 }
 
@@ -51,9 +52,9 @@ func (y *System) contradict(b *Belief, evidence string) {
 
 // MarkContradicted marks the belief of a key as contradicted by evidence; false where there is none.
 func (y *System) MarkContradicted(key, evidence string) bool {
-	i, ok := y.beliefs[key]
+	i, ok := y.at().beliefs[key]
 	if ok {
-		y.contradict(&y.state.Beliefs[i], evidence)
+		y.contradict(&y.own().Beliefs[i], evidence)
 	}
 	return ok
 }
@@ -61,14 +62,14 @@ func (y *System) MarkContradicted(key, evidence string) bool {
 // UpdateBelief gives the belief of a key another content and confidence, and evidence where there is some. It keeps id,
 // number and source.
 func (y *System) UpdateBelief(key, content string, confidence float64, evidence *string, source Source) (Belief, error) {
-	i, ok := y.beliefs[key]
+	i, ok := y.at().beliefs[key]
 	if !ok {
 		return Belief{}, Refusal("Belief '" + key + "' does not exist.")
 	}
 	if source.must(EpisodicAuthority, "") != nil {
 		return Belief{}, Refusal("Source '" + source.String() + "' lacks authority to modify beliefs. Required: ValidatedOutput or higher.")
 	}
-	b := &y.state.Beliefs[i]
+	b := &y.own().Beliefs[i]
 	b.Content, b.Confidence = content, min(max(y.round(confidence), 0), 1)
 	if evidence != nil {
 		b.Evidence = evidence
@@ -81,9 +82,9 @@ func (y *System) UpdateBelief(key, content string, confidence float64, evidence 
 
 // AdjustSentiment moves the sentiment of the belief of a key within -1 and 1; false where there is none.
 func (y *System) AdjustSentiment(key string, delta float64) bool {
-	i, ok := y.beliefs[key]
+	i, ok := y.at().beliefs[key]
 	if ok {
-		b := &y.state.Beliefs[i]
+		b := &y.own().Beliefs[i]
 		b.Sentiment = min(max(y.round(b.Sentiment+y.round(delta)), -1), 1)
 	}
 	return ok

@@ -22,7 +22,8 @@ func (y *System) AddEpisodic(e Episode, source Source) (Episode, error) {
 	e.ID = y.id(e.ID, e.Sequence)
 	e.CreatedAt = y.clock()
 	e.Significance, e.Strength, e.GameTime = y.round(e.Significance), y.round(e.Strength), y.round(e.GameTime)
-	y.state.Episodes = append(y.state.Episodes, e)
+	s := y.own()
+	s.Episodes = append(s.Episodes, e)
 	y.Prune()
 	return e, nil
 }
@@ -41,15 +42,16 @@ func (y *System) Prune() {
 		return
 	}
 	forgotten := weakest(y.state.Episodes, int(excess))
-	kept := y.state.Episodes[:0]
-	for i, e := range y.state.Episodes {
+	s := y.own()
+	kept := s.Episodes[:0]
+	for i, e := range s.Episodes {
 		if len(forgotten) > 0 && forgotten[0] == i {
 			forgotten = forgotten[1:]
 			continue
 		}
 		kept = append(kept, e)
 	}
-	y.state.Episodes = kept
+	s.Episodes = kept
 }
 
 // weakest gives the places of the n weakest episodes, ascending.
@@ -73,15 +75,16 @@ func weakest(list []Episode, n int) []int {
 // Decay weakens every episode once, the significant ones less, and forgets those without strength. No clock is involved.
 func (y *System) Decay() {
 	rate := y.round(y.DecayRate)
-	kept := y.state.Episodes[:0]
-	for _, e := range y.state.Episodes {
+	s := y.own()
+	kept := s.Episodes[:0]
+	for _, e := range s.Episodes {
 		share := y.round(1 - y.round(float64(e.Significance*0.5)))
 		e.Strength = max(0, y.round(e.Strength-y.round(float64(rate*share))))
 		if e.Strength > 0 {
 			kept = append(kept, e)
 		}
 	}
-	y.state.Episodes = kept
+	s.Episodes = kept
 }
 
 // Reinforce strengthens the first episode with the id, up to 1; false where there is none.
@@ -90,7 +93,7 @@ func (y *System) Reinforce(id string, amount float64) bool {
 	if i < 0 {
 		return false
 	}
-	e := &y.state.Episodes[i]
+	e := &y.own().Episodes[i]
 	e.Strength = min(1, y.round(e.Strength+y.round(amount)))
 	return true
 }

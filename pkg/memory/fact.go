@@ -8,13 +8,13 @@ import (
 
 func (y *System) indexFact(i int) {
 	f := y.state.Facts[i]
-	y.facts[f.ID] = i
-	y.lowered = append(y.lowered, dotnet.Lower(f.Text))
+	y.places.facts[f.ID] = i
+	y.places.lowered = append(y.places.lowered, dotnet.Lower(f.Text))
 }
 
 // HasFact tells whether there is a canonical fact with the id.
 func (y *System) HasFact(id string) bool {
-	_, ok := y.facts[id]
+	_, ok := y.at().facts[id]
 	return ok
 }
 
@@ -25,8 +25,9 @@ func (y *System) AddCanonicalFact(f Fact) (Fact, error) {
 	}
 	f.CreatedAt, f.Source = y.clock(), Designer
 	f.Sequence = y.number()
-	y.state.Facts = append(y.state.Facts, f)
-	y.indexFact(len(y.state.Facts) - 1)
+	s := y.own()
+	s.Facts = append(s.Facts, f)
+	y.indexFact(len(s.Facts) - 1)
 	return f, nil
 }
 
@@ -35,8 +36,8 @@ func (y *System) SetWorldState(key, value string, source Source) (WorldState, er
 	if err := source.must(WorldAuthority, "modify world state"); err != nil {
 		return WorldState{}, err
 	}
-	if i, ok := y.world[key]; ok {
-		w := &y.state.World[i]
+	if i, ok := y.at().world[key]; ok {
+		w := &y.own().World[i]
 		w.Value, w.Source, w.Trust = value, source, nil
 		w.Modifications++
 		if y.version == DMPLv1 { // P2(e); LlamaBrain takes the wall clock here, which nothing can know later
@@ -49,15 +50,16 @@ func (y *System) SetWorldState(key, value string, source Source) (WorldState, er
 	w.ID = y.id("", w.Sequence)
 	w.CreatedAt = y.clock()
 	w.ModifiedAt = y.clock()
-	y.world[key] = len(y.state.World)
-	y.state.World = append(y.state.World, w)
+	state := y.own()
+	y.places.world[key] = len(state.World)
+	state.World = append(state.World, w)
 	return w, nil
 }
 
 // Contradicts finds the first fact that a statement denies.
 func (y *System) Contradicts(statement string) (Fact, bool) {
 	s := dotnet.Lower(statement)
-	for i, f := range y.lowered {
+	for i, f := range y.at().lowered {
 		if denies(s, f) {
 			return y.state.Facts[i], true
 		}

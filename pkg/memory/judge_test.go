@@ -79,7 +79,10 @@ func TestVisibilityIsNeverMoreThanAsked(t *testing.T) {
 		{memory.Access{Mode: "buffered-write", Environment: "ci", BufferedWrite: []string{"ci"}}, ""},
 		{memory.Access{Mode: "live_read_write"}, ""},
 		{memory.Access{Mode: "live_read_write", Environment: "ci", BufferedWrite: []string{"ci"}}, ""},
-		{memory.Access{Mode: "live_read_write", NonDeterministic: true}, memory.LiveReadWrite},
+		{memory.Access{Mode: "live_read_write", NonDeterministic: true}, ""},
+		{memory.Access{Mode: "live_read_write", Environment: "prod", BufferedWrite: []string{"ci"}, NonDeterministic: true}, ""},
+		{memory.Access{Mode: "live_read_write", Environment: "ci", BufferedWrite: []string{"ci"}, NonDeterministic: true}, memory.LiveReadWrite},
+		{memory.Access{Mode: "live-read-write", Environment: "ci", BufferedWrite: []string{"ci"}, NonDeterministic: true}, ""},
 	}
 	for _, tt := range tests {
 		got, err := tt.access.Visibility()

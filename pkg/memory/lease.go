@@ -14,6 +14,7 @@ const second = 10_000_000
 const (
 	LeaseLength  int64 = 30 * second
 	LeaseRenewal int64 = 10 * second
+	longestLease int64 = 24 * 3600 * second
 )
 
 // Lease says who may end a pending commit (M7). Token rises with every owner: the one who took a lease that has since passed
@@ -33,8 +34,8 @@ func (l Lease) take(worker string, now, length int64) (Lease, error) {
 	switch {
 	case strings.TrimSpace(worker) == "" || len(worker) > maxName:
 		return l, &BufferError{CodeLease, fmt.Sprintf("a worker needs a name of 1 to %d bytes that is not blank", maxName)}
-	case length <= 0:
-		return l, &BufferError{CodeLease, "a lease needs a length above 0"}
+	case length <= 0 || length > longestLease:
+		return l, &BufferError{CodeLease, "a lease needs a length above 0, and of a day at most"}
 	case l.held(now) && l.Worker != worker:
 		return l, &BufferError{CodeLeaseHeld, fmt.Sprintf("%q holds the lease", l.Worker)}
 	case l.held(now):

@@ -35,6 +35,9 @@ var ledgerEvents = []string{
 	string(CommitWasAborted), string(BufferDiscarded), string(LeaseTaken), string(ApplyFailed), string(SnapshotImported), string(RecordsForgotten),
 }
 
+// LedgerEvents gives all events.
+func LedgerEvents() []string { return ledgerEvents }
+
 // LedgerRow is one row of a store's ledger (M8).
 type LedgerRow struct {
 	Number      int64 // from 1

@@ -19,22 +19,26 @@ func (s *Store) VerifyLedger(ctx context.Context) (chain LedgerChain, err error)
 		if _, err := aboutOf(tx); err != nil {
 			return err
 		}
-		l := ledgerLook{made: map[string]LedgerRow{}, last: map[string]LedgerRow{}}
-		if err := tx.EachRow(l.see); err != nil {
-			return err
-		}
-		chain = l.chain
-		if err := tx.EachSnapshot(l.holdSnapshot); err != nil {
-			return err
-		}
-		for _, state := range []BufferState{NoBuffer, BufferOpen, CommitPending, CommitApplied, CommitAborted} {
-			if err := tx.EachRun(state, l.holdRun); err != nil {
-				return err
-			}
-		}
-		return nil
+		chain, err = verifyLedger(tx)
+		return err
 	})
 	return chain, err
+}
+
+func verifyLedger(tx Tx) (LedgerChain, error) {
+	l := ledgerLook{made: map[string]LedgerRow{}, last: map[string]LedgerRow{}}
+	if err := tx.EachRow(l.see); err != nil {
+		return l.chain, err
+	}
+	if err := tx.EachSnapshot(l.holdSnapshot); err != nil {
+		return l.chain, err
+	}
+	for _, state := range bufferStates {
+		if err := tx.EachRun(state, l.holdRun); err != nil {
+			return l.chain, err
+		}
+	}
+	return l.chain, nil
 }
 
 // ledgerLook is what a ledger says about snapshots and runs.

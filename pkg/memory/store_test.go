@@ -58,6 +58,63 @@ func TestRecoveryGivesUpAfterThreeFailures(t *testing.T) {
 	}
 }
 
+// lossy is a backend whose next answers to updates are lost: they are done, and reported as failed.
+type lossy struct {
+	memory.Backend
+	lose int
+}
+
+var errLost = errors.New("the answer was lost")
+
+// Update loses its answer.
+func (b *lossy) Update(ctx context.Context, do func(memory.Tx) error) error {
+	err := b.Backend.Update(ctx, do)
+	if b.lose--; b.lose == 0 && err == nil {
+		return errLost
+	}
+	return err
+}
+
+// M5, M6: recovery whose answer is lost, of whichever transaction, ends the commit once and leaves a ledger that holds.
+func TestRecoveryWhoseAnswerIsLostEndsOnce(t *testing.T) {
+	ctx := context.Background()
+	for lose := 1; lose <= 3; lose++ {
+		b := &lossy{Backend: &memorytest.Backend{}}
+		s := memory.NewStore(b, memory.At(now))
+		sum := must[fingerprint](t)(memory.PayloadFingerprint(nil))
+		for _, do := range []func() error{
+			func() error { return second(s.Create(ctx, "store")) },
+			func() error { return second(s.Open(ctx, "a", "")) },
+			func() error { return second(s.Request(ctx, "a", "c", sum.Hex())) },
+		} {
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.lose = lose // 1: the lease, 2: the commit
+		done, err := s.Recover(ctx, memory.Recovery{Worker: "w"})
+		want := []memory.Recovered{{RunID: "a", State: memory.CommitApplied, Detail: errLost.Error()}}
+		switch lose {
+		case 1:
+			want[0].State = memory.CommitPending
+		case 3: // there is no third
+			want[0].Detail = memory.SnapshotID(1)
+		}
+		if !reflect.DeepEqual(done, want) || errors.Is(err, errLost) != (lose == 1) {
+			t.Errorf("%d: %+v, %v", lose, done, err)
+		}
+		if _, err := s.Recover(ctx, memory.Recovery{Worker: "w"}); err != nil {
+			t.Error(err)
+		}
+		if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 1 {
+			t.Errorf("%d: %+v, %v", lose, head, err)
+		}
+		if _, err := s.VerifyLedger(ctx); err != nil {
+			t.Errorf("%d: %v", lose, err)
+		}
+	}
+}
+
 // The fixture has every scenario of the given vectors with its operations. Where it wants another answer than upstream gave, it
 // says what the seed requires.
 func TestTheScenariosAreThoseOfTheVectors(t *testing.T) {

@@ -53,12 +53,14 @@ func (s *Store) Collect(ctx context.Context, days int64, dry bool) (kept []Kept,
 // keptSnapshots gives the snapshots from the oldest one that must be kept.
 func keptSnapshots(tx Tx, oldest, since, days int64) ([]Kept, error) {
 	var all []Kept
+	latest := int64(0) // no snapshot came before it, also where the clock ran back meanwhile
 	err := tx.EachSnapshot(func(text []byte) error {
 		row, err := readSnapshotRow(text)
 		if err != nil || row.Number < oldest {
 			return err
 		}
-		if last := len(all) - 1; last >= 0 && row.Created > since { // it was the newest until this one came
+		latest = max(latest, row.Created)
+		if last := len(all) - 1; last >= 0 && latest > since { // it was the newest until this one came
 			all[last].Why = fmt.Sprintf("was the newest within %d days", days)
 		}
 		all = append(all, Kept{Snapshot: row})
@@ -66,6 +68,9 @@ func keptSnapshots(tx Tx, oldest, since, days int64) ([]Kept, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, &Unreadable{"the store is damaged: it has no snapshot from " + SnapshotID(oldest) + " on"}
 	}
 	all[len(all)-1].Why = "is the newest"
 	for _, state := range []BufferState{BufferOpen, CommitPending} {

@@ -44,13 +44,14 @@ func (s *Store) Commit(ctx context.Context, runID, commitID, fingerprint string)
 	return out, err
 }
 
-// Reject requests a commit and aborts it in one transaction: the commit policy said no (D9). The detail names the rule.
-func (s *Store) Reject(ctx context.Context, runID, commitID, fingerprint, detail string) (Run, error) {
+// Reject requests a commit and aborts it in one transaction, for a reason that is known without the store: the commit policy
+// said no (D9), or the writes cannot even be applied to the start snapshot. The detail names the rule.
+func (s *Store) Reject(ctx context.Context, runID, commitID, fingerprint string, reason AbortReason, detail string) (Run, error) {
 	return s.on(ctx, runID, func(o *operation) error {
 		if err := o.request(commitID, fingerprint); err != nil {
 			return err
 		}
-		return o.abort(PolicyRejected, detail)
+		return o.abort(reason, detail)
 	})
 }
 
@@ -126,6 +127,9 @@ func (o *operation) apply(token int64, out *Outcome) error {
 		return err
 	case repeated:
 		*out = Outcome{Snapshot: applied.ID(), Repeated: true}
+		if err := o.tx.DropWrites(o.run.RunID); err != nil {
+			return err
+		}
 		o.run.Writes = nil
 		return o.log(CommitRepeated, "made snapshot "+applied.ID())
 	}
@@ -208,24 +212,29 @@ func (o *operation) make(head Snapshot) (Snapshot, error) {
 
 // addSnapshot stores a snapshot behind a head with what is different in it.
 func addSnapshot(tx Tx, head, made Snapshot, changes []Change) (Snapshot, error) {
-	made.Number = head.Number + 1
+	made.Number, made.Next = head.Number+1, head.Next
+	lost := false // the highest number went
 	for _, c := range changes {
 		if c.Old != nil {
+			lost = lost || c.Old.Sequence == made.Next-1
 			if err := tx.Bury(c.Old.Sequence, made.Number); err != nil {
 				return made, err
 			}
 		}
 		if c.New != nil {
+			made.Next = max(made.Next, c.New.Sequence+1)
 			if err := tx.Insert(c.New.Sequence, c.New.Ref(), made.Number, recordDocument(*c.New)); err != nil {
 				return made, err
 			}
 		}
 	}
-	highest, err := tx.Highest()
-	if err != nil {
-		return made, err
+	if lost {
+		highest, err := tx.Highest()
+		if err != nil {
+			return made, err
+		}
+		made.Next = highest + 1 // M9: as it will be loaded
 	}
-	made.Next = highest + 1 // M9: as it will be loaded
 	return made, tx.AddSnapshot(made.Number, made.CommitID, made.document())
 }
 

@@ -194,7 +194,7 @@ func (s *real) step(t *testing.T, op modelOp) error {
 		writes, _ := s.store.Buffered(ctx, run)
 		id, fingerprint := must[fingerprint](t)(memory.CommitID(run, known.Start, "p")), must[fingerprint](t)(memory.PayloadFingerprint(writes))
 		if op.name == "reject" {
-			_, err = s.store.Reject(ctx, run, id.Hex(), fingerprint.Hex(), "rule")
+			_, err = s.store.Reject(ctx, run, id.Hex(), fingerprint.Hex(), memory.PolicyRejected, "rule")
 		} else {
 			_, err = s.store.Request(ctx, run, id.Hex(), fingerprint.Hex())
 		}

@@ -158,6 +158,9 @@ func (s *Store) end(ctx context.Context, runID string, r Recovery) (Recovered, e
 		return recovered(runID, out.Run, out.Snapshot, err)
 	}
 	run, later := s.fail(ctx, runID, lease.Token, err.Error())
+	if errors.Is(later, errNothing) { // the answer alone was lost, and the commit is at its end
+		run, later = s.Run(ctx, runID)
+	}
 	ended, _ := recovered(runID, run, err.Error(), nil)
 	if later != nil || run.State == CommitPending {
 		ended.State = CommitPending
@@ -184,6 +187,9 @@ func recovered(runID string, run Run, detail string, err error) (Recovered, erro
 // fail counts a failed attempt to apply and aborts the commit after the last one (M6).
 func (s *Store) fail(ctx context.Context, runID string, token int64, detail string) (Run, error) {
 	return s.on(ctx, runID, func(o *operation) error {
+		if o.run.State != CommitPending {
+			return errNothing
+		}
 		if err := o.run.Lease.admits(token, o.now); err != nil {
 			return err
 		}

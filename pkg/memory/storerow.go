@@ -122,15 +122,21 @@ func readAbout(text []byte) (About, error) {
 		return About{}, damaged("store", err)
 	}
 	if version := o.Text("schema_version", ""); version != storeSchema {
-		return About{}, fmt.Errorf("the store's rows are %q, and %s is the version that is known", version, storeSchema)
+		return About{}, &Unreadable{fmt.Sprintf("the store's rows are %q, and %s is the version that is known", version, storeSchema)}
 	}
 	a := About{StoreID: o.Text("store_id", ""), Oldest: o.Integer("oldest_snapshot", 0)}
 	return a, damaged("store", o.Err())
 }
 
+// Unreadable says that rows of a store are damaged, or of a version that is not known.
+type Unreadable struct{ Detail string }
+
+// Error gives one line.
+func (u *Unreadable) Error() string { return u.Detail }
+
 func damaged(what string, err error) error {
 	if err != nil {
-		return fmt.Errorf("the row of a %s is damaged: %w", what, err)
+		return &Unreadable{fmt.Sprintf("the row of a %s is damaged: %v", what, err)}
 	}
 	return nil
 }
@@ -162,8 +168,11 @@ func readWriteDocument(text []byte) (Write, error) {
 		return Write{}, damaged("write", err)
 	}
 	list := ReadWrites(o, "writes")
-	if err := o.Err(); err != nil || len(list) != 1 {
-		return Write{}, damaged("write", fmt.Errorf("%d writes where one is due: %w", len(list), err))
+	if err = o.Err(); err == nil && len(list) != 1 {
+		err = fmt.Errorf("%d writes where one is due", len(list))
+	}
+	if err != nil {
+		return Write{}, damaged("write", err)
 	}
 	return list[0], nil
 }

@@ -46,7 +46,7 @@ func newestOf(tx Tx) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	if text == nil {
-		return Snapshot{}, fmt.Errorf("the store is damaged: it has no snapshot")
+		return Snapshot{}, &Unreadable{"the store is damaged: it has no snapshot"}
 	}
 	return readSnapshotRow(text)
 }
@@ -79,6 +79,24 @@ func (s *Store) Snapshot(ctx context.Context, id string) (row Snapshot, err erro
 		return err
 	})
 	return row, err
+}
+
+// Committed gives the snapshot that a commit made; false where none of that id was applied. It is known for good (M5), whether
+// or not the records can still be read.
+func (s *Store) Committed(ctx context.Context, commitID string) (row Snapshot, applied bool, err error) {
+	err = s.backend.View(ctx, func(tx Tx) error {
+		if _, err := aboutOf(tx); err != nil {
+			return err
+		}
+		text, err := tx.Committed(commitID)
+		if err != nil || text == nil {
+			return err
+		}
+		applied = true
+		row, err = readSnapshotRow(text)
+		return err
+	})
+	return row, applied, err
 }
 
 // Records visits the records of a snapshot by sequence number, each as a JSON document (M11). What is visited is the

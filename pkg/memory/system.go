@@ -26,14 +26,20 @@ type System struct {
 	clock   Clock
 	ids     func() string
 	state   State
-	facts   map[string]int // places by id
-	world   map[string]int // places by key
-	beliefs map[string]int // places by key
+	shared  bool   // others hold the lists of the state as well
+	places  places // of the state; empty until an operation asks for one
+}
+
+// places say where the entries of a state stand, and how facts are compared.
+type places struct {
+	facts   map[string]int // by id
+	world   map[string]int // by key
+	beliefs map[string]int // by key
 	lowered []string       // the facts' texts, folded
 }
 
-// NewSystem gives a system over a loaded state (Load). The ids are asked for new entries under llamabrain-v1 alone; in
-// dmpl-v1 the sequence number makes the id (P2 h), and ids may be nil.
+// NewSystem gives a system over a loaded state (Load), whose lists it leaves as they are and nobody else may change. The ids are
+// asked for new entries under llamabrain-v1 alone; in dmpl-v1 the sequence number makes the id (P2 h), and ids may be nil.
 func NewSystem(v Version, s State, clock Clock, ids func() string) *System {
 	y := &System{MaxEpisodes: 100, DecayRate: 0.05, version: v, clock: clock, ids: ids}
 	y.replace(s)
@@ -50,23 +56,40 @@ func (y *System) Load(s State) error {
 }
 
 func (y *System) replace(s State) {
-	y.state = s.clone()
-	y.facts, y.world, y.beliefs, y.lowered = map[string]int{}, map[string]int{}, map[string]int{}, nil
-	for i := range s.Facts {
+	y.state, y.shared, y.places = s, true, places{}
+}
+
+// at gives the places. Most turns change nothing, and need none.
+func (y *System) at() *places {
+	if y.places.facts != nil {
+		return &y.places
+	}
+	y.places = places{facts: map[string]int{}, world: map[string]int{}, beliefs: map[string]int{}}
+	for i := range y.state.Facts {
 		y.indexFact(i)
 	}
-	for i, w := range s.World {
-		y.world[w.Key] = i
+	for i, w := range y.state.World {
+		y.places.world[w.Key] = i
 	}
-	for i, b := range s.Beliefs {
-		y.beliefs[b.Key] = i
+	for i, b := range y.state.Beliefs {
+		y.places.beliefs[b.Key] = i
 	}
+	return &y.places
+}
+
+// own gives the state to be changed: its lists are nobody else's.
+func (y *System) own() *State {
+	if y.shared {
+		y.state, y.shared = y.state.clone(), false
+	}
+	return &y.state
 }
 
 // State gives the state as it is now. Later operations do not change it. Under dmpl-v1 its next number is that of a load
 // (M9), also where the highest entry is gone: the state is the one that comes back.
 func (y *System) State() State {
-	s := y.state.clone()
+	y.shared = true
+	s := y.state
 	if y.version == DMPLv1 {
 		s.NextSequence = s.Highest() + 1
 	}

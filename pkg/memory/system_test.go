@@ -178,3 +178,44 @@ func TestAFactWithoutIsIsDeniedByItself(t *testing.T) {
 		t.Error("no denial")
 	}
 }
+
+// M10, P6: what an operation changes is the system's own: neither the state that it began with nor one that it gave away.
+func TestOperationsLeaveGivenStatesAlone(t *testing.T) {
+	for name, operation := range map[string]func(y *memory.System){
+		"fact": func(y *memory.System) {
+			must[memory.Fact](t)(y.AddCanonicalFact(memory.Fact{Entry: memory.Entry{ID: "new"}, Text: "new"}))
+		},
+		"world, new":     func(y *memory.System) { must[memory.WorldState](t)(y.SetWorldState("new", "v", memory.GameSystem)) },
+		"world, changed": func(y *memory.System) { must[memory.WorldState](t)(y.SetWorldState("door", "v", memory.GameSystem)) },
+		"episode": func(y *memory.System) {
+			must[memory.Episode](t)(y.AddEpisodic(memory.NewEpisode("new"), memory.ValidatedOutput))
+		},
+		"prune":     func(y *memory.System) { y.MaxEpisodes = 1; y.Prune() },
+		"decay":     func(y *memory.System) { y.Decay() },
+		"reinforce": func(y *memory.System) { y.Reinforce(y.State().Episodes[0].ID, -0.125) },
+		"belief, new": func(y *memory.System) {
+			must[memory.Belief](t)(y.SetBelief("new", memory.NewBelief("s", "c"), memory.ValidatedOutput))
+		},
+		"belief, other": func(y *memory.System) {
+			must[memory.Belief](t)(y.SetBelief(y.State().Beliefs[0].Key, memory.NewBelief("s", "c"), memory.ValidatedOutput))
+		},
+		"contradicted": func(y *memory.System) { y.MarkContradicted(y.State().Beliefs[0].Key, "e") },
+		"updated": func(y *memory.System) {
+			must[memory.Belief](t)(y.UpdateBelief(y.State().Beliefs[0].Key, "c", 0.125, nil, memory.ValidatedOutput))
+		},
+		"sentiment": func(y *memory.System) { y.AdjustSentiment(y.State().Beliefs[0].Key, -0.125) },
+		"clear":     func(y *memory.System) { y.ClearAll() },
+	} {
+		start := must[memory.State](t)(memory.Load(full(), memory.DMPLv1))
+		y := memory.NewSystem(memory.DMPLv1, start, memory.At(now), nil)
+		given := y.State()
+		want := show(t, must[memory.State](t)(memory.Load(full(), memory.DMPLv1)))
+		operation(y)
+		if show(t, start) != want || show(t, given) != want {
+			t.Errorf("%s: the start is\n%s\nwhat was given is\n%s\nwant\n%s", name, show(t, start), show(t, given), want)
+		}
+		if show(t, y.State()) == want {
+			t.Errorf("%s changed nothing", name)
+		}
+	}
+}

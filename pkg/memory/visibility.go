@@ -20,7 +20,7 @@ const (
 type Access struct {
 	Mode             string   // empty means read_only
 	Environment      string   // where the run is; empty means nobody said
-	BufferedWrite    []string // the environments that are opted in to buffered_write
+	BufferedWrite    []string // the environments that are opted in to writing
 	NonDeterministic bool     // the run is marked so, and no claim about it holds
 }
 
@@ -32,17 +32,14 @@ func (a Access) Visibility() (Visibility, error) {
 		return ReadOnly, nil
 	case VisibilityOff, ReadOnly:
 		return mode, nil
-	case BufferedWrite:
+	case BufferedWrite, LiveReadWrite:
 		switch {
-		case a.Environment == "":
-			return "", &BufferError{CodeNotAllowed, "buffered_write needs to know its environment, and none is set"}
-		case !slices.Contains(a.BufferedWrite, a.Environment):
-			return "", &BufferError{CodeNotAllowed, fmt.Sprintf("the environment %q is not opted in to buffered_write", a.Environment)}
-		}
-		return mode, nil
-	case LiveReadWrite:
-		if !a.NonDeterministic {
+		case mode == LiveReadWrite && !a.NonDeterministic:
 			return "", &BufferError{CodeNotAllowed, "live_read_write is for runs that are marked as not deterministic"}
+		case a.Environment == "":
+			return "", &BufferError{CodeNotAllowed, fmt.Sprintf("%s needs to know its environment, and none is set", mode)}
+		case !slices.Contains(a.BufferedWrite, a.Environment):
+			return "", &BufferError{CodeNotAllowed, fmt.Sprintf("the environment %q is not opted in to %s", a.Environment, mode)}
 		}
 		return mode, nil
 	}

@@ -1,15 +1,13 @@
 package memory
 
-import (
-	"bytes"
-	"reflect"
-)
+import "bytes"
 
 // Writes gives the write list that makes the state after of the state before, both of dmpl-v1: what went and what changed
 // in place by sequence number, then the new entries in the order of their numbers. New entries have no number in the
 // list, and no id where theirs is made of the number (P2 h), so that equal runs have equal lists. Source is who forgets
 // what went.
 func Writes(before, after State, source Source) ([]Write, error) {
+	before, after = apart(before, after)
 	were := before.Records()
 	was := map[int64]Record{}
 	for _, r := range were {
@@ -44,6 +42,43 @@ func Writes(before, after State, source Source) ([]Write, error) {
 	return append(append(gone, changed...), fresh...), nil
 }
 
+// apart leaves out of two states what both have alike, so that no record need be made of what nobody has touched.
+func apart(before, after State) (State, State) {
+	before.Facts, after.Facts = unlike(before.Facts, after.Facts, (*Fact).same)
+	before.World, after.World = unlike(before.World, after.World, (*WorldState).same)
+	before.Episodes, after.Episodes = unlike(before.Episodes, after.Episodes, (*Episode).same)
+	before.Beliefs, after.Beliefs = unlike(before.Beliefs, after.Beliefs, (*Belief).same)
+	before.Others, after.Others = unlike(before.Others, after.Others, (*Record).same)
+	return before, after
+}
+
+// unlike gives what is left of two lists without pairs that are the same. It looks for the pairs where a list that went through
+// operations has them; one that it misses is left in both lists.
+func unlike[T any, P interface {
+	*T
+	entry
+}](before, after []T, same func(a, b *T) bool) (left, right []T) {
+	if len(before) == len(after) && len(before) > 0 && &before[0] == &after[0] {
+		return nil, nil
+	}
+	i, j := 0, 0
+	for i < len(before) && j < len(after) {
+		if same(&before[i], &after[j]) {
+			i, j = i+1, j+1
+			continue
+		}
+		replaced := i+1 < len(before) && j+1 < len(after) && same(&before[i+1], &after[j+1])
+		was, is := P(&before[i]).entry().Sequence, P(&after[j]).entry().Sequence
+		if replaced || was <= is {
+			left, i = append(left, before[i]), i+1
+		}
+		if replaced || was >= is {
+			right, j = append(right, after[j]), j+1
+		}
+	}
+	return append(left, before[i:]...), append(right, after[j:]...)
+}
+
 // inserted gives the write of a new entry: a put where the name is unique, so that it replaces what has the name then.
 func inserted(r Record) Write {
 	assigned := EntryID(r.Sequence)
@@ -66,9 +101,9 @@ func inserted(r Record) Write {
 	return Write{op, r}
 }
 
-// sameRecord says that two records have one canonical form. Most of a memory is untouched, and needs no look at that form.
+// sameRecord says that two records have one canonical form.
 func sameRecord(a, b Record) (bool, error) {
-	if a.Type == b.Type && bytes.Equal(a.Content, b.Content) && reflect.DeepEqual(a.Entry, b.Entry) {
+	if a.same(&b) {
 		return true, nil
 	}
 	x, err := a.canonical()

@@ -20,10 +20,18 @@ type Prompt struct {
 	Breakdown    Breakdown
 	Memory       *WorkingMemory // what the bounds kept and dropped; nil where the mode has none
 	Cache        *CacheInfo     // nil in all modes but the cache-aware one
+
+	sum *canon.Sum // of the text, once it was asked for
 }
 
 // SHA256 gives the digest of the text as it is written in UTF-8 (llamabrain.md §9).
-func (p Prompt) SHA256() canon.Sum { return sha256.Sum256([]byte(dotnet.UTF8(p.Text))) }
+func (p *Prompt) SHA256() canon.Sum {
+	if p.sum == nil {
+		sum := canon.Sum(sha256.Sum256([]byte(dotnet.UTF8(p.Text))))
+		p.sum = &sum
+	}
+	return *p.sum
+}
 
 // Breakdown counts the characters of a prompt by part.
 type Breakdown [parts]int64

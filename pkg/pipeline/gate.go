@@ -82,8 +82,17 @@ type gate struct {
 	out     ParsedOutput
 	context GateContext
 	search  *search
-	text    dotnet.Text
+	text    *dotnet.Text // for regular expressions; nil until one is asked
 	result  *GateResult
+}
+
+// units gives the dialogue as regular expressions read it.
+func (g *gate) units() dotnet.Text {
+	if g.text == nil {
+		text := dotnet.TextOf(g.search.text)
+		g.text = &text
+	}
+	return *g.text
 }
 
 // checks are the stages of the gate in their order; all of them run (P5).
@@ -109,7 +118,7 @@ func Gate(out ParsedOutput, context GateContext, c GateConfig) (GateResult, erro
 		result.Failures = []Failure{{Reason: ReasonInvalidFormat, Description: textOr(out.Error, "Parsing failed"), Severity: Hard}}
 		return result, nil
 	}
-	g := &gate{out, context, newSearch(out.Dialogue), dotnet.TextOf(out.Dialogue), &result}
+	g := &gate{out, context, newSearch(out.Dialogue), nil, &result}
 	if !c.ValidateMutations {
 		result.ApprovedMutations = out.Mutations
 	}
@@ -207,7 +216,7 @@ func (g *gate) mutations() error {
 
 func (g *gate) customRules() error {
 	for i, r := range g.context.Rules {
-		match, found, err := findRegex(r.Pattern, r.IgnoreCase, g.text)
+		match, found, err := findRegex(r.Pattern, r.IgnoreCase, g.units())
 		if err != nil {
 			return regexError(err, fmt.Sprintf("/customRules/%d/Pattern", i))
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
 )
@@ -23,7 +24,7 @@ func CheckConstraints(text string, set []Constraint) (outcome string, violations
 	if dotnet.Blank(text) {
 		return ReasonInvalidFormat, nil, nil
 	}
-	g := &gate{context: GateContext{Constraints: set}, search: newSearch(text), text: dotnet.TextOf(text)}
+	g := &gate{context: GateContext{Constraints: set}, search: newSearch(text)}
 	violations, err = g.check()
 	if len(violations) > 0 {
 		return violations[0].Reason, violations, err
@@ -109,7 +110,7 @@ func (g *gate) find(c Constraint, pattern, expression string) (match string, fou
 			Detail: "constraint " + named(c.ID) + ` has the pattern "/", a regular expression without its end; write /…/, or another word`,
 		}
 	}
-	match, found, err = findRegex(expression, true, g.text)
+	match, found, err = findRegex(expression, true, g.units())
 	if err != nil && !errors.Is(err, dotnet.ErrPattern) {
 		err = regexError(err, "/context/constraints")
 	}
@@ -140,12 +141,12 @@ func patternsOf(c Constraint) []string {
 }
 
 // quotation is "([^"]+)"|'([^']+)'.
-var quotation = regexp.MustCompile(`"([^"]+)"|'([^']+)'`)
+var quotation = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]+)"|'([^']+)'`) })
 
 // quotations gives what stands in quotes and is not blank.
 func quotations(text string) []string {
 	var list []string
-	for _, m := range quotation.FindAllStringSubmatch(text, -1) {
+	for _, m := range quotation().FindAllStringSubmatch(text, -1) {
 		if q := m[1] + m[2]; !dotnet.Blank(q) {
 			list = append(list, q)
 		}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -50,9 +51,9 @@ func MutateStage(v Version) thread.Stage {
 					writeUnlessEmpty(w, "", complaint)
 				}
 			})
-			writeAfter(w, after, v)
+			err = writeAfter(w, after, v)
 		})
-		return w.Bytes(), nil
+		return w.Bytes(), err
 	}
 }
 
@@ -156,14 +157,18 @@ func writeDispatched(w *document.Writer, name string, list []Dispatched) {
 }
 
 // writeAfter writes the memory that a stage leaves behind, and in dmpl-v1 the writes that make it (D7).
-func writeAfter(w *document.Writer, a *Aftermath, v Version) {
+func writeAfter(w *document.Writer, a *Aftermath, v Version) error {
 	memory.WriteState(w, "stateAfter", a.State, v)
 	w.Text("stateHashAfter", a.State.Hash())
-	if v == memory.DMPLv1 {
-		w.Text("state_digest", a.Digest.Hex())
-		memory.WriteWrites(w, "writes", a.Writes)
-		w.Text("commit_payload_fingerprint", a.Fingerprint.Hex())
+	if v != memory.DMPLv1 {
+		return nil
 	}
+	state, errState := a.Digest()
+	writes, errWrites := a.Fingerprint()
+	w.Text("state_digest", state.Hex())
+	memory.WriteWrites(w, "writes", a.Writes)
+	w.Text("commit_payload_fingerprint", writes.Hex())
+	return errors.Join(errState, errWrites)
 }
 
 // writeUnlessEmpty writes a text, or null where there is none.

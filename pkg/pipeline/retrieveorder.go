@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
@@ -36,7 +35,14 @@ func bySequence(a, b *Ranked) int { return cmp.Compare(a.Sequence, b.Sequence) }
 func (o Order) Keys() []string { return strings.Split(string(o), ",") }
 
 // uses says that a key is one of the order's.
-func (o Order) uses(key string) bool { return slices.Contains(o.Keys(), key) }
+func (o Order) uses(key string) bool {
+	for name := range strings.SplitSeq(string(o), ",") {
+		if name == key {
+			return true
+		}
+	}
+	return false
+}
 
 // comparison gives the comparison of the order. It ends with the sequence number and then the place in the memory, so that
 // it is total even where ids repeat.

@@ -143,20 +143,18 @@ func (r *Retrieved) write(w *document.Writer) {
 	})
 }
 
-func (m *Ranked) write(w *document.Writer, r *Retrieved, rank int) {
-	w.Object("", func() {
-		w.Text("record_id", m.RecordID)
-		w.Text("record_type", r.Kind)
-		w.Real("score", m.Score)
-		w.Integer("rank", int64(rank))
-		if r.Policy.Order.uses("confidence") {
-			w.Real("confidence", m.Confidence)
-		}
-		if r.Policy.Order.uses("created_at_ticks") {
-			w.Integer("created_at_ticks", m.CreatedAt)
-		}
-		if r.Policy.Order.uses("sequence_number") {
-			w.Integer("sequence_number", m.Sequence)
-		}
-	})
+func (m *Ranked) write(w *document.Writer, kind string, rank int, keys rankedKeys) {
+	w.Text("record_id", m.RecordID)
+	w.Text("record_type", kind)
+	w.Real("score", m.Score)
+	w.Integer("rank", int64(rank))
+	if keys.confidence {
+		w.Real("confidence", m.Confidence)
+	}
+	if keys.createdAt {
+		w.Integer("created_at_ticks", m.CreatedAt)
+	}
+	if keys.sequence {
+		w.Integer("sequence_number", m.Sequence)
+	}
 }

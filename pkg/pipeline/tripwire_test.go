@@ -176,7 +176,11 @@ func TestTripwireAReloadedMemoryGivesTheSameTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Attempts[0].Prompt.Text, r.Digest
+		digest, err = r.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Attempts[0].Prompt.Text, digest
 	}
 	s, err := memory.Load(village(), pipeline.DMPLv1)
 	if err != nil {

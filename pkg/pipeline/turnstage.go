@@ -39,11 +39,11 @@ func TurnStage(v Version) thread.Stage {
 		w := document.NewWriter(v.Style())
 		w.Object("", func() {
 			w.Text("stateHashBefore", state.Hash())
-			r.write(w, v)
+			err = r.write(w, v)
 			w.Text("auditRecordJson", auditText(&record))
 			w.Text("runtimeBridgeMemoryHash", r.Snapshot.MemoryHash())
 			if v == memory.DMPLv1 || o.Has("recordedOutputs") {
-				err = r.writeAttempts(w)
+				err = errors.Join(err, r.writeAttempts(w))
 			}
 		})
 		return w.Bytes(), err
@@ -133,7 +133,7 @@ func readAudit(o *document.Object, v Version) audit.Record {
 }
 
 // write writes what the stages gave, the last attempt's of those that ran more than once.
-func (r *TurnResult) write(w *document.Writer, v Version) {
+func (r *TurnResult) write(w *document.Writer, v Version) error {
 	last := r.Last()
 	w.Object("retrieved", func() { r.Retrieval.writeTexts(w) })
 	w.Object("prompt", func() { writePrompt(w, last.Prompt) })
@@ -141,7 +141,7 @@ func (r *TurnResult) write(w *document.Writer, v Version) {
 	writeGateResult(w, "gate", last.Gate)
 	r.Batch.write(w, "batch")
 	writeDispatched(w, "dispatchedIntents", r.Dispatched)
-	writeAfter(w, &r.Aftermath, v)
+	return writeAfter(w, &r.Aftermath, v)
 }
 
 // writeAttempts writes how the turn came to its end, with the digests that two runs are compared by (E10).

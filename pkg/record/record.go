@@ -21,7 +21,7 @@ import (
 type Settings struct {
 	RunID       string
 	WorkflowID  string
-	Visibility  string // off, read_only or buffered_write
+	Visibility  string // off, read_only or buffered_write; live_read_write on a store alone
 	Lane        run.Lane
 	Created     int64  // ticks
 	ModelConfig []byte // JSON: provider_name, model_name, decoding, seed … (D4); the tools' hash is added (D5)
@@ -49,11 +49,14 @@ type Recorder struct {
 	execution *execute.Run
 	turns     int
 	off       bool // the run reads no memory
+	on        *session
 }
 
 // Create starts a recording in a folder that is empty or not there yet. The error is an *execute.Error for a document that is
 // malformed.
-func Create(dir string, s Settings, d Documents) (*Recorder, error) {
+func Create(dir string, s Settings, d Documents) (*Recorder, error) { return create(dir, s, d, nil) }
+
+func create(dir string, s Settings, d Documents, on *session) (*Recorder, error) {
 	recording, err := d.read()
 	if err != nil {
 		return nil, err
@@ -63,15 +66,25 @@ func Create(dir string, s Settings, d Documents) (*Recorder, error) {
 	}
 	opening := run.Opening{
 		RunID: s.RunID, Pipeline: memory.DMPLv1, Lane: s.Lane, Created: s.Created, Chain: s.Chain, MaxTrace: s.MaxTrace, Profiles: map[string]string{},
+		Live: s.Visibility == execute.LiveReadWrite,
+	}
+	if opening.Live {
+		opening.Lane.Deterministic = false
 	}
 	for _, p := range recording.Profiles {
 		opening.Profiles[p.Name] = p.Version
 	}
-	r := &Recorder{off: s.Visibility == execute.Off}
-	r.execution, err = execute.Begin(recording, execute.Options{
+	r := &Recorder{off: s.Visibility == execute.Off, on: on}
+	o := execute.Options{
 		RunID: s.RunID, WorkflowID: s.WorkflowID, Visibility: s.Visibility, ModelConfig: s.ModelConfig, KeepPrompts: s.KeepPrompts, Refusal: s.Refusal,
-	}, sink{r})
-	if err != nil {
+	}
+	if on != nil {
+		opening.StoreID = on.storeID
+		if err := on.serve(&o, recording.Policies); err != nil {
+			return nil, err
+		}
+	}
+	if r.execution, err = execute.Begin(recording, o, sink{r}); err != nil {
 		return nil, err
 	}
 	if r.writer, err = run.Create(dir, opening); err != nil {
@@ -97,7 +110,9 @@ func (s sink) Event(event []byte, rows ...[]byte) error {
 	return s.recorder.writer.Event(event, rows...)
 }
 
-func (s sink) Line(file string, text []byte) error { return s.recorder.writer.Line(file, text) }
+func (s sink) Line(file string, text func() []byte) error {
+	return s.recorder.writer.Line(file, text())
+}
 
 // Turn executes and records the next turn, a run.turn.v1 document. Candidates are what backends returned for it, run.candidates.v1
 // documents (R7). The error is an *execute.Error for a document that is malformed, or the source's or the disk's: the recording
@@ -155,8 +170,23 @@ func (r *Recorder) Close() (*execute.End, error) {
 	return end, r.writer.Close(end.Envelope)
 }
 
-// Abandon gives the recording up: what is there says that it is cut short. After Close it does nothing.
-func (r *Recorder) Abandon() { r.writer.Abandon() }
+// Abandon gives the recording up: what is there says that it is cut short, and a store forgets what was not committed. After
+// Close it does nothing.
+func (r *Recorder) Abandon() {
+	r.writer.Abandon()
+	_ = r.on.leave() // what cannot be discarded now, recovery discards (M6)
+}
+
+// Repeated says that a store had applied the commit before, so that nothing was applied again (M5).
+func (r *Recorder) Repeated() bool { return r.on != nil && r.on.repeated }
+
+// Refusal says, for people, why a store did not apply the commit; empty where it did, and without a store.
+func (r *Recorder) Refusal() string {
+	if r.on == nil {
+		return ""
+	}
+	return r.on.refusal
+}
 
 // Counts says how much of the trace was written (V4).
 func (r *Recorder) Counts() run.Counts { return r.writer.Counts() }

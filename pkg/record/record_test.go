@@ -141,7 +141,8 @@ func TestMalformedDocumentsAreRefused(t *testing.T) {
 		"states tool_runtime_profile_hash": func(s *record.Settings, _ *record.Documents) {
 			s.ModelConfig = []byte(`{"tool_runtime_profile_hash":"x"}`)
 		},
-		"is none of off, read_only, buffered_write": func(s *record.Settings, _ *record.Documents) { s.Visibility = "live_read_write" },
+		"is none of off, read_only, buffered_write": func(s *record.Settings, _ *record.Documents) { s.Visibility = "write" },
+		"live_read_write needs a memory":            func(s *record.Settings, _ *record.Documents) { s.Visibility = "live_read_write" },
 	} {
 		s, d := tools(t)
 		change(&s, &d)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/execute"
@@ -15,14 +16,18 @@ import (
 // Chains watches replayed runs for chains: the runs of one folder that state a place in a chain are one, and each starts at the
 // state that the one before commits when it is executed again (P6). The zero value is ready.
 type Chains struct {
+	Stored bool // each run was held to its store
+
 	links []link
 }
 
-// link is a run of a chain.
+// link is a run of a chain, without what would keep the run in memory.
 type link struct {
 	folder   string
 	index    int
-	snapshot trace.Document
+	path     string // of the start snapshot
+	snapshot string // memory_snapshot_id that it starts at
+	made     string // resulting_snapshot_id, of a link on a store
 	start    canon.Sum
 	end      canon.Sum
 	applied  bool
@@ -35,14 +40,23 @@ func (c *Chains) Add(t *trace.Trace, p *Replayed) {
 	}
 	chain, _ := t.Recording.Manifest.Value.Get("chain")
 	index, ok := trace.Document{Value: chain}.Int("index")
-	start, err := execute.StartDigest(t.Recording)
-	if !ok || err != nil {
+	if !ok {
 		return
 	}
-	l := link{folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), index: index, snapshot: t.Recording.Snapshot, start: start}
+	start, err := execute.StartDigest(t.Recording)
+	if err != nil {
+		return
+	}
+	l := link{
+		folder: filepath.Dir(filepath.Clean(t.Recording.Dir)), index: index, path: t.Recording.Snapshot.Path, start: start,
+		snapshot: t.Recording.Snapshot.Field("/memory_snapshot_id").Text(), made: t.Recording.Commit.Field("/resulting_snapshot_id").Text(),
+	}
 	l.end, l.applied = p.committed()
 	c.links = append(c.links, l)
 }
+
+// Join takes the runs of another watch into account.
+func (c *Chains) Join(other *Chains) { c.links = append(c.links, other.links...) }
 
 // Findings says where a run does not start at the state that the one before commits.
 func (c *Chains) Findings() []finding.Finding {
@@ -55,13 +69,28 @@ func (c *Chains) Findings() []finding.Finding {
 		if c.links[i-1].end == l.start {
 			continue
 		}
-		f := finding.New(finding.ReplayChainBroken)
-		f.Artifact, f.Expected, f.Actual = l.snapshot.Path, quoted(l.start.Hex()), quoted(c.links[i-1].end.Hex())
-		f.Detail = fmt.Sprintf("run %d of the chain does not start at the state that run %d commits", l.index, c.links[i-1].index)
-		f.Hint = finding.Lookup(finding.ReplayChainBroken).Action
+		code, detail := finding.ReplayChainBroken, "run %d of the chain does not start at the state that run %d commits"
+		if c.links[i-1].apart(l) {
+			code, detail = finding.ReplayChainApart, "run %d of the chain starts where other runs had committed since run %d began"
+			if c.Stored { // both snapshots are held to it, each with its run
+				continue
+			}
+		}
+		f := finding.New(code)
+		f.Artifact, f.Expected, f.Actual = l.path, quoted(l.start.Hex()), quoted(c.links[i-1].end.Hex())
+		f.Detail = fmt.Sprintf(detail, l.index, c.links[i-1].index)
+		f.Hint = finding.Lookup(code).Action
 		fs = append(fs, f)
 	}
 	return fs
+}
+
+// apart says that other runs have committed between two links: the second starts at the snapshot that the commit of the first made
+// of a store, and that is not the next one after the first's start (M1, M4).
+func (l link) apart(next link) bool {
+	start, errStart := strconv.ParseInt(l.snapshot, 10, 64)
+	made, errMade := strconv.ParseInt(l.made, 10, 64)
+	return errStart == nil && errMade == nil && made > start+1 && l.made == next.snapshot
 }
 
 // Links counts the runs of chains.

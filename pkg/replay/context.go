@@ -61,7 +61,7 @@ func (t *tally) compare(o turn, given string) {
 		return
 	}
 	t.changed++
-	t.findings = append(t.findings, o.changed(recorded, now, kept))
+	t.add(o.changed(recorded, now, kept))
 }
 
 // checkDigest holds the stored digest to the stored context: a replay against an altered recording proves nothing (V5).
@@ -80,7 +80,7 @@ func (t *tally) checkDigest(o turn) {
 	} else {
 		f.Detail = "the stored context has no digest: " + err.Error()
 	}
-	t.findings = append(t.findings, f)
+	t.add(f)
 }
 
 // refusedNow reports a turn whose stored context cannot be built again.
@@ -96,7 +96,7 @@ func (t *tally) refusedNow(o turn) {
 	var refusal *thread.Error
 	errors.As(o.built.err, &refusal)
 	f.Detail = "the turn had a context, and is refused as " + code + ": " + refusal.Detail
-	t.findings = append(t.findings, f)
+	t.add(f)
 	t.changed++
 }
 

@@ -33,6 +33,8 @@ func (r *replayed) judge() {
 	fs = slices.DeleteFunc(fs, func(f finding.Finding) bool { return r.o.Until != All && f.EventIndex > r.o.Until })
 	r.explainRankings(fs)
 	r.cascade(fs)
+	said, checks := r.stored()
+	fs = append(fs, said...)
 	fs = append(append(fs, r.remarks(fs)...), r.notes()...)
 	if r.truncated() { // R5: never divergent
 		for i := range fs {
@@ -42,7 +44,7 @@ func (r *replayed) judge() {
 		}
 	}
 	r.result.Findings = fs
-	r.result.Checks = append(r.result.Checks, r.checks(len(changed))...)
+	r.result.Checks = slices.Concat(r.result.Checks, r.checks(len(changed)), checks)
 	r.result.Judge(true)
 }
 
@@ -56,7 +58,7 @@ func (r *replayed) changedPrompts() []finding.Finding {
 		at, ok := placeOf(d)
 		now, asked := r.made.prompts[at]
 		stated := d.Field("/prompt_digest")
-		if !ok || !asked || !stated.Ok() || stated.Is(digestOf(now.text)) {
+		if !ok || !asked || !stated.Ok() || stated.Is(now.sum) {
 			continue
 		}
 		f := finding.New(finding.ReplayPromptChanged)
@@ -65,13 +67,13 @@ func (r *replayed) changedPrompts() []finding.Finding {
 		f.Subject = place(at)
 		f.Detail = "the prompt is another one than the recorded output answered"
 		if recorded == nil && len(r.o.Overrides) > 0 {
-			recorded, _ = r.execute(nil) // without it the words before are not known, which is said
+			recorded, _ = r.execute(nil, func(at [2]int, _ string) bool { return r.made.prompts[at].text != "" }) // without it the words before are not known, which is said
 		}
 		before, known := r.promptBefore(at, stated, recorded)
 		if known {
 			f.Expected, f.Actual = quotedText(before), quotedText(now.text)
 		} else {
-			f.Expected, f.Actual = finding.Value(stated.Raw), quotedText(digestOf(now.text))
+			f.Expected, f.Actual = finding.Value(stated.Raw), quotedText(now.sum)
 			f.Detail += "; its words cannot be had: prompts were not kept, and the recorded configuration does not give them"
 		}
 		fs = append(fs, f)
@@ -91,7 +93,7 @@ func (r *replayed) promptBefore(at [2]int, stated trace.Field, recorded *made) (
 		return "", false
 	}
 	before, ok := recorded.prompts[at]
-	return before.text, ok && stated.Is(digestOf(before.text))
+	return before.text, ok && stated.Is(before.sum)
 }
 
 func digestOf(text string) string {

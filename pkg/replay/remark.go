@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,25 +19,33 @@ var linkage = []string{"/event_id", "/run_id", "/retrieval_event_id"}
 // and its candidates among them (P3, R7). Where something else is said about the event already, this says nothing.
 func (r *replayed) remarks(fs []finding.Finding) []finding.Finding {
 	var more []finding.Finding
-	told := func(index int) bool {
-		return slices.ContainsFunc(fs, func(f finding.Finding) bool {
-			return f.EventIndex == index && finding.Lookup(f.Code).Effect == finding.Differs
-		})
+	told := map[int]bool{}
+	for i := range fs {
+		if finding.Lookup(fs[i].Code).Effect == finding.Differs {
+			told[fs[i].EventIndex] = true
+		}
 	}
 	was, is := r.recorded, r.rebuilt
 	for i := range min(len(was.Events), len(is.Events)) {
-		if e := &was.Events[i]; e.Index == is.Events[i].Index && !told(e.Index) {
+		if e := &was.Events[i]; e.Index == is.Events[i].Index && !told[e.Index] {
 			more = append(more, remark(was.Path, e.Pointer(), e.Index, e.Field, is.Events[i].Field)...)
 		}
 	}
 	if was.Retrieval == nil || is.Retrieval == nil {
 		return more
 	}
+	indices := map[string]int{} // of the events that were made, by their ids as they were written
+	for i := range is.Events {
+		indices[string(is.Events[i].ID.Raw)] = is.Events[i].Index
+	}
 	for i := range min(len(was.Retrieval.Rows), len(is.Retrieval.Rows)) {
-		row := &was.Retrieval.Rows[i]
-		index := eventOfRow(is, is.Retrieval.Rows[i].EventID)
-		if !told(index) {
-			more = append(more, remark(was.Retrieval.Path, was.Retrieval.RowPointer(row.Position), index, row.Field, is.Retrieval.Rows[i].Field)...)
+		row, made := &was.Retrieval.Rows[i], &is.Retrieval.Rows[i]
+		index, ok := indices[string(made.EventID.Raw)]
+		if !ok {
+			index = finding.NoEvent
+		}
+		if !told[index] {
+			more = append(more, remark(was.Retrieval.Path, was.Retrieval.RowPointer(row.Position), index, row.Field, made.Field)...)
 		}
 	}
 	return more
@@ -44,6 +53,9 @@ func (r *replayed) remarks(fs []finding.Finding) []finding.Finding {
 
 // remark names the first member that differs, if there is one.
 func remark(path, pointer string, index int, was, is trace.Field) []finding.Finding {
+	if bytes.Equal(was.Raw, is.Raw) {
+		return nil
+	}
 	left, errLeft := canon.Parse(was.Raw)
 	right, errRight := canon.Parse(is.Raw)
 	if errLeft != nil || errRight != nil {
@@ -64,13 +76,4 @@ func remark(path, pointer string, index int, was, is trace.Field) []finding.Find
 	}
 	f.Hint = "Edited after the run; or what it is made of was: turns.jsonl, candidates.jsonl, snapshot.json, policies.json, config.json."
 	return []finding.Finding{f}
-}
-
-func eventOfRow(t *trace.Trace, id trace.Field) int {
-	for i := range t.Events {
-		if t.Events[i].ID.Ok() && t.Events[i].ID.Same(id) {
-			return t.Events[i].Index
-		}
-	}
-	return finding.NoEvent
 }

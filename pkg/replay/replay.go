@@ -59,7 +59,7 @@ type tally struct {
 	notChecked     map[string]int // by reason
 	echoes         int            // differences that only repeat the configuration
 	pins           []pin
-	findings       []finding.Finding
+	findings       finding.List
 }
 
 // pin is a configuration other than the one of the replay, and the decisions that were made under it.
@@ -136,7 +136,7 @@ func (s *Stream) Result(whole bool, reason string, shape ...finding.Finding) fin
 	if whole {
 		t = t.with(s.tally[1])
 	}
-	r := finding.Result{Findings: slices.Concat(shape, t.findings)}
+	r := finding.Result{Findings: slices.Concat(shape, t.findings.All())}
 	r.Findings = append(r.Findings, s.remarks(t)...)
 	if whole && s.disorder != nil {
 		r.Findings = append(r.Findings, *s.disorder)

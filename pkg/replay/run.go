@@ -22,6 +22,7 @@ type RunOptions struct {
 	Profiles  trace.Profiles    // of the working tree: both sides are selected and digested again under them (R1)
 	Until     int               // index of the last event that is replayed, or All (R5)
 	Timeline  bool
+	Stored    *Stored // what the run's store says of it; nil where none is asked
 }
 
 // Override is a document that takes the place of a recorded one (R1).
@@ -43,9 +44,11 @@ type Replayed struct {
 func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
 	r := &replayed{recorded: recorded, o: o}
 	if recorded.Recording.CutShort != "" {
+		r.o.Stored = nil // the recording says nothing that a store could vouch for
 		return &Replayed{Result: r.undecided()}, nil
 	}
-	given, err := r.execute(o.Overrides)
+	answered := r.answered()
+	given, err := r.execute(o.Overrides, func(at [2]int, sum string) bool { return answered[at] != sum })
 	if err != nil {
 		var wrong *execute.Error
 		if errors.As(err, &wrong) && slices.ContainsFunc(o.Overrides, func(v Override) bool { return v.Document.Path == wrong.Path }) {
@@ -75,13 +78,15 @@ type replayed struct {
 	result            finding.Result
 }
 
-// made is what an execution records, kept in memory.
+// made is what an execution records, kept in memory as far as the recording does not have it.
 type made struct {
+	recorded  *trace.Trace
 	documents *trace.Recording
 	source    *execute.Recorded
 	events    [][]byte
 	rows      [][]byte
 	prompts   map[[2]int]prompt // by turn and attempt
+	keep      func(at [2]int, sum string) bool
 	unknown   []finding.Finding // R7
 	end       *execute.End
 }
@@ -89,26 +94,60 @@ type made struct {
 // prompt is a prompt that was made again.
 type prompt struct {
 	event int // index
-	text  string
+	sum   string
+	text  string // empty where nobody asks for it
 }
 
 // Event implements execute.Sink.
 func (m *made) Event(event []byte, rows ...[]byte) error {
-	m.events, m.rows = append(m.events, bytes.Clone(event)), append(m.rows, rows...)
+	n := len(m.events)
+	m.events = append(m.events, kept(event, n < len(m.recorded.Events), func() trace.Field { return m.recorded.Events[n].Field }))
+	for _, row := range rows {
+		n, there := len(m.rows), m.recorded.Retrieval
+		m.rows = append(m.rows, kept(row, there != nil && n < len(there.Rows), func() trace.Field { return there.Rows[n].Field }))
+	}
 	return nil
 }
 
+// kept gives a text that can be kept: the recorded one of its place where that is the same.
+func kept(text []byte, there bool, recorded func() trace.Field) []byte {
+	if there {
+		if f := recorded(); bytes.Equal(f.Raw, text) {
+			return f.Raw
+		}
+	}
+	return bytes.Clone(text)
+}
+
+// answered gives the digests of the prompts that the recorded outputs answered, by turn and attempt: none for a place that is
+// there twice.
+func (r *replayed) answered() map[[2]int]string {
+	sums := map[[2]int]string{}
+	for _, d := range r.recorded.Recording.Outputs {
+		at, _ := placeOf(d)
+		_, twice := sums[at]
+		if sums[at] = d.Field("/prompt_digest").Text(); twice {
+			sums[at] = ""
+		}
+	}
+	return sums
+}
+
 // Line implements execute.Sink: lines are what the recording has already.
-func (m *made) Line(string, []byte) error { return nil }
+func (m *made) Line(string, func() []byte) error { return nil }
 
 // execute runs the recorded turns, with some documents in the place of recorded ones.
-func (r *replayed) execute(overrides []Override) (*made, error) {
+// What keep asks for of the prompts, by place and digest, is kept as text.
+func (r *replayed) execute(overrides []Override, keep func(at [2]int, sum string) bool) (*made, error) {
 	documents := *r.recorded.Recording
+	if r.startsFromStore() { // M1: by its id
+		documents.Snapshot.Value = r.o.Stored.Snapshot.Value
+	}
 	for _, v := range overrides {
 		*v.Of(&documents) = v.Document
 	}
-	m := &made{documents: &documents, source: execute.NewRecorded(&documents), prompts: map[[2]int]prompt{}}
 	t := r.recorded
+	m := &made{recorded: t, documents: &documents, source: execute.NewRecorded(&documents), prompts: map[[2]int]prompt{}, keep: keep}
 	x, err := execute.Begin(&documents, execute.Options{
 		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(),
 		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
@@ -158,7 +197,12 @@ func (m *made) keepPrompts(n, from int, turn *execute.Turn) {
 	attempt := 0
 	for i := from; i < len(m.events) && attempt < len(turn.Result.Attempts); i++ {
 		if bytes.Contains(m.events[i], []byte(`"decision_type":"prompt_ready"`)) {
-			m.prompts[[2]int{n, attempt}] = prompt{i, turn.Result.Attempts[attempt].Prompt.Text}
+			at, made := [2]int{n, attempt}, &turn.Result.Attempts[attempt].Prompt
+			one := prompt{event: i, sum: made.SHA256().Hex()}
+			if m.keep(at, one.sum) {
+				one.text = made.Text
+			}
+			m.prompts[at] = one
 			attempt++
 		}
 	}
@@ -182,21 +226,27 @@ func (r *replayed) rebuild() (*trace.Trace, error) {
 	if r.made.end != nil {
 		envelope = r.made.end.Envelope
 	}
+	twin := r.twin()
+	events := r.made.events
+	same := twin != nil && len(events) == len(twin.Events) && alike(events, func(i int) trace.Field { return twin.Events[i].Field })
+	if same {
+		events = nil
+	}
 	text := append(bytes.Clone(envelope[:len(envelope)-1]), ',')
 	if len(envelope) == 2 {
 		text = text[:1]
 	}
-	text = append(append(append(text, `"events":[`...), bytes.Join(r.made.events, []byte(","))...), `]}`...)
-	t, _, err := shape.ReadTrace(r.recorded.Path, text, nil)
+	text = append(append(append(text, `"events":[`...), bytes.Join(events, []byte(","))...), `]}`...)
+	t, _, err := shape.ReadTrace(r.recorded.Path, text, twin)
 	if err != nil {
 		return nil, err
 	}
+	if same {
+		t.Events = twin.Events
+	}
 	t.Recording = r.made.documents
-	if r.recorded.Retrieval != nil {
-		rows := append(append([]byte{'['}, bytes.Join(r.made.rows, []byte(","))...), ']')
-		if t.Retrieval, _, err = shape.ReadRetrieval(r.recorded.Retrieval.Path, rows); err != nil {
-			return nil, err
-		}
+	if err := r.rebuildRows(t, twin); err != nil {
+		return nil, err
 	}
 	for _, same := range []func(*trace.Trace) *trace.Field{
 		func(t *trace.Trace) *trace.Field { return &t.RunID },
@@ -213,6 +263,40 @@ func (r *replayed) rebuild() (*trace.Trace, error) {
 	}
 	t.TakePreimages()
 	return t, nil
+}
+
+// rebuildRows adds the retrieval trace, where the recording has one.
+func (r *replayed) rebuildRows(t, twin *trace.Trace) (err error) {
+	recorded, rows := r.recorded.Retrieval, r.made.rows
+	if recorded == nil {
+		return nil
+	}
+	if twin != nil && len(rows) == len(recorded.Rows) && alike(rows, func(i int) trace.Field { return recorded.Rows[i].Field }) {
+		again := *recorded
+		t.Retrieval = &again
+		return nil
+	}
+	text := append(append([]byte{'['}, bytes.Join(rows, []byte(","))...), ']')
+	t.Retrieval, _, err = shape.ReadRetrieval(recorded.Path, text, twin)
+	return err
+}
+
+// alike says that every text is the recorded one of its place.
+func alike(made [][]byte, recorded func(i int) trace.Field) bool {
+	for i := range made {
+		if !bytes.Equal(made[i], recorded(i).Raw) {
+			return false
+		}
+	}
+	return true
+}
+
+// twin gives the recording, of which nothing that is made again in the same bytes need be read again; nil where its own shape is in doubt.
+func (r *replayed) twin() *trace.Trace {
+	if slices.ContainsFunc(r.o.Findings, func(f finding.Finding) bool { return f.Rule() == "V1" }) {
+		return nil
+	}
+	return r.recorded
 }
 
 // prefix gives the part of a trace that is compared: that up to the asked index, and of a truncated recording what was kept (R5).
@@ -267,8 +351,9 @@ func (r *replayed) inherited() []finding.Finding {
 
 // undecided is the result of a run of which nothing could be made again.
 func (r *replayed) undecided(more ...finding.Finding) finding.Result {
-	result := finding.Result{Findings: append(r.inherited(), more...)}
-	result.Checks = []finding.Check{{ID: "R1", Status: finding.NotChecked, Count: 1, Reason: "the run was not executed again"}}
+	said, checks := r.stored()
+	result := finding.Result{Findings: slices.Concat(r.inherited(), more, said)}
+	result.Checks = append([]finding.Check{{ID: "R1", Status: finding.NotChecked, Count: 1, Reason: "the run was not executed again"}}, checks...)
 	result.Judge(true)
 	return result
 }

@@ -15,8 +15,10 @@ const checkID = "X5.context"
 func (t tally) with(later tally) tally {
 	sum := tally{
 		equal: t.equal + later.equal, changed: t.changed + later.changed, echoes: t.echoes + later.echoes,
-		notChecked: maps.Clone(t.notChecked), pins: slices.Clone(t.pins), findings: slices.Concat(t.findings, later.findings),
+		notChecked: maps.Clone(t.notChecked), pins: slices.Clone(t.pins),
 	}
+	sum.findings.Join(t.findings)
+	sum.findings.Join(later.findings)
 	for _, reason := range canon.SortedKeys(later.notChecked) {
 		sum.notChecked[reason] += later.notChecked[reason]
 	}
@@ -24,6 +26,12 @@ func (t tally) with(later tally) tally {
 		sum.pinned(p)
 	}
 	return sum
+}
+
+// add lists a finding. Its values are copied: they are parts of payloads that nobody keeps.
+func (t *tally) add(f finding.Finding) {
+	f.Expected, f.Actual = slices.Clone(f.Expected), slices.Clone(f.Actual)
+	t.findings.Add(f)
 }
 
 // pinned counts the decisions of a configuration.

@@ -77,7 +77,7 @@ func (o turn) finding(code finding.Code, pointer string) finding.Finding {
 func (t *tally) notRebuilt(o turn, why string) {
 	f := o.finding(finding.ReplayNotRebuilt, "")
 	f.Detail = why
-	t.findings = append(t.findings, f)
+	t.add(f)
 	t.notChecked["the context cannot be built again"]++
 }
 
@@ -101,7 +101,7 @@ func (t *tally) compareRefusal(o turn) {
 		f.Detail = "the references resolve; they were refused as " + recorded
 		f.Actual = messagesOf(o.built.context.Assembled())
 	}
-	t.findings = append(t.findings, f)
+	t.add(f)
 	t.changed++
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"iter"
 	"strconv"
 	"unicode/utf8"
 
@@ -76,9 +77,7 @@ func (j *jsonWriter) result(r finding.Result) {
 	if r.Alignment != nil {
 		j.member(inResult, "alignment", alignmentLine(*r.Alignment))
 	}
-	if len(r.Timeline) > 0 {
-		list(j, "timeline", r.Timeline, rowLine)
-	}
+	j.timeline(r.Timeline)
 	j.raw("\n    }")
 	j.first = false
 }
@@ -87,11 +86,33 @@ func (j *jsonWriter) result(r finding.Result) {
 func list[T any](j *jsonWriter, name string, elements []T, line func(object, T) []byte) {
 	j.open(inResult, name)
 	for _, e := range elements {
-		j.next(inList)
-		j.line = line(object(j.line[:0]), e)
-		_, _ = j.w.Write(j.line)
+		element(j, e, line)
 	}
 	j.close(inResult)
+}
+
+func element[T any](j *jsonWriter, e T, line func(object, T) []byte) {
+	j.next(inList)
+	j.line = line(object(j.line[:0]), e)
+	_, _ = j.w.Write(j.line)
+}
+
+// timeline writes the rows, which are not there all at once, and nothing where there is none.
+func (j *jsonWriter) timeline(rows iter.Seq[finding.Row]) {
+	if rows == nil {
+		return
+	}
+	some := false
+	for row := range rows {
+		if !some {
+			j.open(inResult, "timeline")
+			some = true
+		}
+		element(j, row, rowLine)
+	}
+	if some {
+		j.close(inResult)
+	}
 }
 
 func inputLine(o object, in finding.Input) []byte {

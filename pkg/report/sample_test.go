@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -67,7 +68,7 @@ func divergent() finding.Result {
 			row("left", 2, "before_prompt/prompt_ready", "1111"), row("left", 3, "before_tool/tool_call_ready", "2222", "search"), row("left", 4, "after_tool/tool_call_result", "3333", "search"),
 			row("right", 2, "before_prompt/prompt_ready", "1111"), row("right", 3, "before_tool/tool_call_ready", "4444", "search"), row("right", 4, "after_tool/tool_call_result", "5555", "search"),
 		},
-		Timeline: []finding.Row{row("left", 2, "before_prompt/prompt_ready", "1111"), row("right", 3, "before_tool/tool_call_ready", "4444", "search", "open")},
+		Timeline: slices.Values([]finding.Row{row("left", 2, "before_prompt/prompt_ready", "1111"), row("right", 3, "before_tool/tool_call_ready", "4444", "search", "open")}),
 		Coverage: &finding.Coverage{Checked: 12, Claims: 15},
 	}
 	r.Judge(true)

@@ -3,6 +3,7 @@ package report_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -81,7 +82,7 @@ func hostile(s string) finding.Report {
 		Ignored:   []finding.Ignored{{What: s, Count: 1, Reason: s}},
 		Alignment: &finding.Alignment{Note: s},
 		Context:   []finding.Row{{Side: "left", Role: s, Decision: s, Tools: []string{s}, Digest: s}, {Side: "right", Role: s + s, Decision: s + s}},
-		Timeline:  []finding.Row{{Side: s, Role: s, Decision: s, Tools: []string{s, s}, Digest: s}},
+		Timeline:  slices.Values([]finding.Row{{Side: s, Role: s, Decision: s, Tools: []string{s, s}, Digest: s}}),
 	}
 	unnamed, holding, open, failed := r, r, r, r
 	unnamed.Name, unnamed.Verdict, unnamed.Trouble = "", finding.Undecided, true

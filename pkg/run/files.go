@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/trace"
 )
@@ -62,12 +63,12 @@ const (
 	retrievalParts = "retrieval"
 )
 
-var partName = regexp.MustCompile(`^(trace|retrieval)/[0-9]{4}\.jsonl$`)
+var partName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(trace|retrieval)/[0-9]{4}\.jsonl$`) })
 
 // part gives the name of the nth part, from 0.
 func part(folder string, n int) string { return fmt.Sprintf("%s/%04d.jsonl", folder, n) }
 
 // known says that a run may have a file of this name: a reader opens no other.
 func known(name string) bool {
-	return partName.MatchString(name) || slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name })
+	return partName().MatchString(name) || slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name })
 }

@@ -127,7 +127,7 @@ func (r *reader) rows() error {
 	if len(joint.lines) > 0 && joint.lines[0].path == joint.lines[len(joint.lines)-1].path {
 		path = joint.lines[0].path
 	}
-	retrieval, findings, err := shape.ReadRetrieval(path, joint.text)
+	retrieval, findings, err := shape.ReadRetrieval(path, joint.text, nil)
 	if err != nil {
 		if at := joint.fault(); at != nil {
 			return at

@@ -15,7 +15,7 @@ func (r *reader) files() error {
 	byName := map[string]*trace.RunFile{}
 	file := func(name string) *trace.RunFile {
 		if byName[name] == nil {
-			byName[name] = &trace.RunFile{Name: name, Path: r.path(name), Part: partName.MatchString(name)}
+			byName[name] = &trace.RunFile{Name: name, Path: r.path(name), Part: partName().MatchString(name)}
 		}
 		return byName[name]
 	}

@@ -19,6 +19,8 @@ type Opening struct {
 	Profiles map[string]string // version of each tool profile by tool name
 	Chain    *Chain            // nil for a run on its own
 	MaxTrace int64             // bytes of all parts, at most those of the contract (V4); 0 for those
+	StoreID  string            // of the store that the run starts from; empty for none: linkage, never compared
+	Live     bool              // live_read_write: no claim about the run holds (CONTRACT M2)
 }
 
 // Lane is the lane that a run belongs to: its retention depends on it (CONTRACT V4).
@@ -70,6 +72,12 @@ func (o *Opening) manifest(digests map[string]string, files []entry) []byte {
 			w.Bool("deterministic", o.Lane.Deterministic)
 		})
 		w.Integer("created_ticks", o.Created)
+		if o.Live {
+			w.Bool("non_deterministic", true)
+		}
+		if o.StoreID != "" {
+			w.Text("store_id", o.StoreID)
+		}
 		if o.Chain != nil {
 			w.Object("chain", func() { o.Chain.write(w) })
 		}

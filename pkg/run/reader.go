@@ -1,12 +1,12 @@
 package run
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -196,7 +196,7 @@ func (r *reader) profiles() {
 func split(data []byte) []canon.Span {
 	var spans []canon.Span
 	for start := 0; start < len(data); {
-		end := slices.Index(data[start:], '\n')
+		end := bytes.IndexByte(data[start:], '\n')
 		if end < 0 {
 			end = len(data) - start
 		}

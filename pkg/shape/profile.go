@@ -2,6 +2,7 @@ package shape
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -15,43 +16,45 @@ type profileDocument struct {
 	datetimes, decimals                                                 trace.Field
 }
 
-var profileMembers = []member[profileDocument]{
-	text("tool_name", required, func(d *profileDocument) *trace.Field { return &d.name }),
-	text("tool_profile_version", required, func(d *profileDocument) *trace.Field { return &d.version }),
-	entries("normalized_args_fields", required, func(d *profileDocument) (*trace.Field, *[]string) { return &d.args, &d.profile.Args }),
-	entries("tool_result_fingerprint_fields", required,
-		func(d *profileDocument) (*trace.Field, *[]string) { return &d.result, &d.profile.Result }),
-	entries("side_effect_fingerprint_fields", required,
-		func(d *profileDocument) (*trace.Field, *[]string) { return &d.sideEffects, &d.profile.SideEffects }),
-	{
-		name: "hash_algorithm", need: required, want: canon.String,
-		field: func(d *profileDocument) *trace.Field { return &d.hash },
-		check: version[profileDocument]("sha256"),
-	},
-	{
-		name: "normalization_version", need: required, want: canon.String,
-		field: func(d *profileDocument) *trace.Field { return &d.normalization },
-		check: version[profileDocument](trace.NormalizationVersion),
-	},
-	{
-		name: "schema_version", want: canon.String,
-		field: func(d *profileDocument) *trace.Field { return &d.form },
-		check: version[profileDocument](trace.ToolProfileSchema),
-	},
-	entries("datetime_fields", optional,
-		func(d *profileDocument) (*trace.Field, *[]string) { return &d.datetimes, &d.profile.Datetimes }),
-	{
-		name: "float_decimals", want: canon.Number,
-		field: func(d *profileDocument) *trace.Field { return &d.decimals },
-		check: func(r *reader, d *profileDocument, f *trace.Field) {
-			n, ok := integer(r, f, 0)
-			if ok && n > mostDecimals {
-				r.reject(finding.ShapeRange, f, "float_decimals is more than %d", mostDecimals)
-			}
-			d.profile.Decimals = &n
+var profileMembers = sync.OnceValue(func() []member[profileDocument] {
+	return []member[profileDocument]{
+		text("tool_name", required, func(d *profileDocument) *trace.Field { return &d.name }),
+		text("tool_profile_version", required, func(d *profileDocument) *trace.Field { return &d.version }),
+		entries("normalized_args_fields", required, func(d *profileDocument) (*trace.Field, *[]string) { return &d.args, &d.profile.Args }),
+		entries("tool_result_fingerprint_fields", required,
+			func(d *profileDocument) (*trace.Field, *[]string) { return &d.result, &d.profile.Result }),
+		entries("side_effect_fingerprint_fields", required,
+			func(d *profileDocument) (*trace.Field, *[]string) { return &d.sideEffects, &d.profile.SideEffects }),
+		{
+			name: "hash_algorithm", need: required, want: canon.String,
+			field: func(d *profileDocument) *trace.Field { return &d.hash },
+			check: version[profileDocument]("sha256"),
 		},
-	},
-}
+		{
+			name: "normalization_version", need: required, want: canon.String,
+			field: func(d *profileDocument) *trace.Field { return &d.normalization },
+			check: version[profileDocument](trace.NormalizationVersion),
+		},
+		{
+			name: "schema_version", want: canon.String,
+			field: func(d *profileDocument) *trace.Field { return &d.form },
+			check: version[profileDocument](trace.ToolProfileSchema),
+		},
+		entries("datetime_fields", optional,
+			func(d *profileDocument) (*trace.Field, *[]string) { return &d.datetimes, &d.profile.Datetimes }),
+		{
+			name: "float_decimals", want: canon.Number,
+			field: func(d *profileDocument) *trace.Field { return &d.decimals },
+			check: func(r *reader, d *profileDocument, f *trace.Field) {
+				n, ok := integer(r, f, 0)
+				if ok && n > mostDecimals {
+					r.reject(finding.ShapeRange, f, "float_decimals is more than %d", mostDecimals)
+				}
+				d.profile.Decimals = &n
+			},
+		},
+	}
+})
 
 // mostDecimals is the finest precision that a profile may state (CONTRACT C5).
 const mostDecimals = 15
@@ -84,7 +87,7 @@ func entries(name string, n need, list func(*profileDocument) (*trace.Field, *[]
 // *canon.Error.
 func ReadProfile(path string, data []byte) (*trace.ToolProfile, []finding.Finding, error) {
 	var d profileDocument
-	findings, err := whole(newReader(path, data), profileMembers, &d)
+	findings, err := whole(newReader(path, data), profileMembers(), &d)
 	d.profile.Path, d.profile.Name, d.profile.Version = path, d.name.Text(), d.version.Text()
 	return &d.profile, findings, err
 }

@@ -22,8 +22,9 @@ type reader struct {
 	at       []step      // where the reader stands, for pointers
 	unkept   trace.Field // where a value goes that no rule asks for
 	findings []finding.Finding
-	twin     *trace.Trace // nil, or what the trace is expected to equal
-	free     []trace.Call // room for the calls of further events: most have one
+	twin     *trace.Trace   // what the trace is expected to equal; empty where nothing is
+	free     []trace.Call   // room for the calls of further events: most have one
+	room     []trace.Record // room for the records of further rows
 }
 
 // step is one token of the pointer: a name, or an index where the name is empty.
@@ -33,7 +34,7 @@ type step struct {
 }
 
 func newReader(path string, data []byte) *reader {
-	return &reader{src: canon.NewReader(data), data: data, path: path}
+	return &reader{src: canon.NewReader(data), data: data, path: path, twin: &trace.Trace{}}
 }
 
 func (r *reader) push(s step) { r.at = append(r.at, s) }
@@ -195,8 +196,9 @@ func valueOf[T any](r *reader, m *member[T], t *T) error {
 	return nil
 }
 
-// elements reads a list of objects: one T for each element, malformed where the element is no object.
-func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *trace.Field, position func(*T, int)) error {
+// elements reads a list of objects: one T for each element, malformed where the element is no object. What is written as the
+// element of the same place among the twins is taken over from there.
+func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *trace.Field, position func(*T, int), twins []T) error {
 	start := r.src.Offset()
 	return r.src.Elements(func(i int) error {
 		if r.full() {
@@ -205,6 +207,12 @@ func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *tra
 		}
 		if i >= sample && i == cap(*list) && len(r.at) <= 1 {
 			*list = slices.Grow(*list, r.expected(start, i))
+		}
+		if i < len(twins) {
+			if twin := field(&twins[i]); twin.Ok() && r.src.SkipSame(twin.Raw) {
+				*list = append(*list, twins[i])
+				return nil
+			}
 		}
 		*list = append(*list, *new(T))
 		t := &(*list)[i]

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -23,27 +24,31 @@ type format struct {
 	also func(r *reader, document canon.Value)
 }
 
-// documents holds the format of each document of a native run, by the name that schemas/ has it under. The trace itself and
-// tool profiles have models of their own; a policy set is held to its schema by its reader.
-var documents = map[string]format{
-	"dmpl.run.v1":        {manifestSpec, closed},
-	"memory.snapshot.v1": {snapshotSpec, nil},
-	"pipeline.config.v1": {configSpec, nil},
-	"run.profiles.v1":    {profilesSpec, nil},
-	"run.turn.v1":        {turnSpec, nil},
-	"run.output.v1":      {outputSpec, nil},
-	"run.tool_result.v1": {toolResultSpec, nil},
-	"run.candidates.v1":  {candidatesSpec, nil},
-	"run.prompt.v1":      {promptSpec, nil},
-	"memory.commit.v1":   {commitSpec, reasoned},
-}
+// documents holds the format of each document of a native run, and of an exported ledger, by the name that schemas/ has it under. The trace itself and
+// tool profiles have models of their own; a policy set is held to its schema by its reader. Like every table
+// here they are made when one is asked for: most commands start without any.
+var documents = sync.OnceValue(func() map[string]format {
+	return map[string]format{
+		"dmpl.run.v1":        {manifestSpec(), closed},
+		"memory.snapshot.v1": {snapshotSpec(), nil},
+		"pipeline.config.v1": {configSpec(), nil},
+		"run.profiles.v1":    {profilesSpec(), nil},
+		"run.turn.v1":        {turnSpec(), nil},
+		"run.output.v1":      {outputSpec(), nil},
+		"run.tool_result.v1": {toolResultSpec(), nil},
+		"run.candidates.v1":  {candidatesSpec(), nil},
+		"run.prompt.v1":      {promptSpec(), nil},
+		"memory.commit.v1":   {commitSpec(), reasoned},
+		"memory.ledger.v1":   {ledgerSpec(), rowed},
+	}
+})
 
 // Document holds a document of a native run to its schema and gives it with the findings. At is the pointer of the document
 // in its file: "" for the file itself, "/3" for the fourth line. The error is a *canon.Error.
 func Document(schema, path, at string, data []byte) (trace.Document, []finding.Finding, error) {
-	known, ok := documents[schema]
+	known, ok := documents()[schema]
 	if !ok {
-		return trace.Document{}, nil, fmt.Errorf("no document of a run has the schema %q", schema)
+		return trace.Document{}, nil, fmt.Errorf("no document that is known has the schema %q", schema)
 	}
 	r := newReader(path, data)
 	if at != "" {
@@ -108,12 +113,14 @@ func known(name, only string) member[none] {
 }
 
 // pipelineVersion is closed: an unknown version is never read as the newest (CONTRACT P2).
-var pipelineVersion = one("pipeline_version", required, canon.String, func(r *reader, t *none, f *trace.Field) {
-	nonEmpty(r, t, f)
-	if f.Ok() && !slices.ContainsFunc([]string{"dmpl-v1", "llamabrain-v1"}, f.Is) {
-		r.reject(finding.ShapeVersion, f, "pipeline_version is none of dmpl-v1, llamabrain-v1, the versions that are known")
-	}
-})
+func pipelineVersion() member[none] {
+	return one("pipeline_version", required, canon.String, func(r *reader, t *none, f *trace.Field) {
+		nonEmpty(r, t, f)
+		if f.Ok() && !slices.ContainsFunc([]string{"dmpl-v1", "llamabrain-v1"}, f.Is) {
+			r.reject(finding.ShapeVersion, f, "pipeline_version is none of dmpl-v1, llamabrain-v1, the versions that are known")
+		}
+	})
+}
 
 func nested(name string, n need, s spec) member[none] {
 	m := one(name, n, canon.Object)

@@ -17,7 +17,7 @@ import (
 // runDocuments are the schemas of the documents that a run has besides its trace, its policies and each tool profile.
 var runDocuments = []string{
 	"dmpl.run.v1", "memory.snapshot.v1", "pipeline.config.v1", "run.profiles.v1", "run.turn.v1", "run.output.v1",
-	"run.tool_result.v1", "run.candidates.v1", "run.prompt.v1", "memory.commit.v1",
+	"run.tool_result.v1", "run.candidates.v1", "run.prompt.v1", "memory.commit.v1", "memory.ledger.v1",
 }
 
 func examples(t *testing.T, name string) [][]byte {

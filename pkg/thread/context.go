@@ -252,11 +252,11 @@ func (c *contextReader) texts(v canon.Value) literal {
 	if v.Kind() != canon.Array {
 		return emptyList
 	}
-	texts, err := sortedTexts(v)
+	texts, err := c.room.sorted(v)
 	if err != nil && c.err == nil {
 		c.err = err
 	}
-	return c.room.texts(texts)
+	return texts
 }
 
 func (c *contextReader) assembled(v canon.Value) literal {

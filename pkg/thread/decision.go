@@ -136,6 +136,10 @@ func (w *decisionWriter) digest(name string) {
 		w.put(name, null)
 		return
 	}
+	if v.InDBL() && isPlain(v.Raw()) && bytes.HasPrefix(v.Raw(), []byte(`"sha256:`)) {
+		w.put(name, literalOf(v))
+		return
+	}
 	text, ok := stripped(v)
 	if !ok {
 		w.fail("/"+name, "must be a non-empty string or null")
@@ -244,11 +248,11 @@ func (w *decisionWriter) list(name string) {
 	case canon.Invalid, canon.Null:
 		w.put(name, null)
 	case canon.Array:
-		texts, err := sortedTexts(v)
+		texts, err := w.texts.sorted(v)
 		if err != nil && w.err == nil {
 			w.err = err
 		}
-		w.put(name, w.texts.texts(texts))
+		w.put(name, texts)
 	default:
 		w.fail("/"+name, "must be a list or null")
 	}

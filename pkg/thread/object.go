@@ -88,7 +88,8 @@ func (o *object) object(name string, write func(inner *object)) {
 // room is memory for texts that are written one after the other. Those of a room that was left are void.
 type room struct {
 	out   []byte
-	taken bool // by a text that has not ended: another one takes memory of its own
+	taken bool   // by a text that has not ended: another one takes memory of its own
+	last  object // that was digested
 }
 
 // rooms keeps the rooms that were left.
@@ -116,9 +117,9 @@ func (r *room) object() object {
 func digestObject(write func(o *object)) (Digest, error) {
 	r := takeRoom()
 	defer r.leave()
-	o := r.object()
-	write(&o)
-	return digestOf(o.literal())
+	r.last = r.object()
+	write(&r.last)
+	return digestOf(r.last.literal())
 }
 
 func (r *room) list(items []literal) literal {
@@ -160,11 +161,37 @@ var (
 	emptyList = literal{[]byte("[]"), true}
 )
 
+// sorted gives the stripped texts of a list in order: mostly the list as it stands.
+func (r *room) sorted(v canon.Value) (literal, error) {
+	if v.InDBL() && ascending(v.Elements()) {
+		return literalOf(v), nil
+	}
+	texts, err := sortedTexts(v)
+	return r.texts(texts), err
+}
+
+// ascending tells that the elements of a list in the form of dbl are texts in order which stripping leaves alone.
+func ascending(elements []canon.Value) bool {
+	for i := range elements {
+		if !isPlain(elements[i].Raw()) || i > 0 && bytes.Compare(inside(elements[i-1]), inside(elements[i])) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// inside gives the text of a string that is its own bytes.
+func inside(v canon.Value) []byte { return v.Raw()[1 : len(v.Raw())-1] }
+
+// isPlain tells that a JSON text in the form of dbl is a string that is its own bytes, with no white space at its ends.
+func isPlain(raw []byte) bool {
+	return len(raw) > len(`""`) && raw[0] == '"' && raw[1] > ' ' && raw[len(raw)-2] > ' ' && bytes.IndexByte(raw, '\\') < 0
+}
+
 // stripped is the function of that name for a text that is written again: mostly as it stands.
 func (r *room) stripped(v canon.Value) (literal, bool) {
-	raw := v.Raw()
-	if v.Kind() == canon.String && v.InDBL() && len(raw) > len(`""`) && raw[1] > ' ' && raw[len(raw)-2] > ' ' && bytes.IndexByte(raw, '\\') < 0 {
-		return literal{raw, true}, true
+	if v.InDBL() && isPlain(v.Raw()) {
+		return literalOf(v), true
 	}
 	text, ok := stripped(v)
 	return r.quoted(text), ok

@@ -39,10 +39,12 @@ type EventKind struct {
 	Call                  bool          // carries the one tool call that stage.call places
 	Ends                  bool          // ends its turn
 	OfRun                 bool          // belongs to the run, not to a turn
+
+	name string
 }
 
 // Name gives interceptor/decision_type.
-func (k EventKind) Name() string { return k.Interceptor + "/" + k.Decision }
+func (k *EventKind) Name() string { return k.name }
 
 // Start stands for the beginning of a turn among what a kind may follow.
 const Start = ""
@@ -64,7 +66,7 @@ const Agent = "agent"
 
 // Catalogue is every kind of event that a native run may have, in the order of the stages (CONTRACT P7). It is closed:
 // docs/spec/events.md is held to it by a test.
-var Catalogue = slices.Concat(
+var Catalogue = named(slices.Concat(
 	[]EventKind{
 		{Interceptor: "before_prompt", Decision: "prompt_ready", Needs: []StageMember{ConstraintsDigest, PromptDigest}, After: []string{Start, GateRetry}},
 		{Interceptor: "after_model", Decision: "model_response_processed", Needs: []StageMember{ParseDigest}, After: []string{PromptReady}},
@@ -82,7 +84,14 @@ var Catalogue = slices.Concat(
 	}),
 	kinds("commit", []string{"commit_applied", "policy_rejected", "validation_failed", "storage_apply_failed", "payload_mismatch"},
 		EventKind{Needs: []StageMember{StateDigest}, OfRun: true}),
-)
+))
+
+func named(rows []EventKind) []EventKind {
+	for i := range rows {
+		rows[i].name = rows[i].Interceptor + "/" + rows[i].Decision
+	}
+	return rows
+}
 
 func kinds(interceptor string, decisions []string, like EventKind) []EventKind {
 	rows := make([]EventKind, len(decisions))

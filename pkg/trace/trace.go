@@ -156,6 +156,23 @@ type Record struct {
 	Rank            int // meaningful when RankField is ok; never more than Beyond
 	ID, Type, Score Field
 	RankField       Field
+
+	CreatedAt, Confidence, Sequence Field // keys of orders, where the record states them (CONTRACT P3)
+}
+
+// Key gives a key of an order by its name.
+func (r *Record) Key(name string) Field {
+	switch name {
+	case "record_id":
+		return r.ID
+	case "created_at_ticks":
+		return r.CreatedAt
+	case "confidence":
+		return r.Confidence
+	case "sequence_number":
+		return r.Sequence
+	}
+	return Field{}
 }
 
 // ToolResult is a tool's raw result kept in a file of its own.

@@ -66,6 +66,9 @@ func startDigest(snapshot trace.Document) string {
 	return sum.Hex()
 }
 
+// Join takes the runs of another watch into account.
+func (c *Chains) Join(other *Chains) { c.links = append(c.links, other.links...) }
+
 // Findings says where a chain is broken: a place that is taken twice or by nobody, a run that follows another than the one
 // before, or one that committed nothing, and a start snapshot that is another state than was committed, or not later than the
 // one before (CONTRACT M1, P6).

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -228,12 +229,18 @@ func checkSideEffect(c *checker, e *trace.Event, j int, call *trace.Call) {
 func checkQueries(c *checker) {
 	r := c.t.Retrieval
 	queries := c.queries()
+	var asked trace.Document // the preimage of the row before, which a turn's rows have in common
+	var version, mode, preimage []byte
 	for i := 0; r != nil && i < len(r.Rows); i++ {
 		row := &r.Rows[i]
 		if f := row.QueryFingerprint; f.Ok() {
 			k := claim{path: r.Path, pointer: r.RowPointer(i) + "/query_fingerprint", stated: f, reason: noPreimage}
 			if turn, ok := queries[row.ID.Text()]; ok {
-				k.preimage = turn.Query(row.QueryNormalization.Text(), row.Mode.Text())
+				if turn.At != asked.At || !bytes.Equal(version, row.QueryNormalization.Raw) || !bytes.Equal(mode, row.Mode.Raw) {
+					asked, version, mode = turn, row.QueryNormalization.Raw, row.Mode.Raw
+					preimage = turn.Query(row.QueryNormalization.Text(), row.Mode.Text())
+				}
+				k.preimage = preimage
 			}
 			c.check(&k)
 		}

@@ -35,8 +35,10 @@ type Stream struct {
 	result  finding.Result
 	cover   finding.Coverage
 	tallies [][]finding.Check // by rule
-	unseen  []unseen
-	rule    int // at work
+	listed  finding.List
+	unseen  finding.List // checks that needed an event which did not come: failures where the whole store is there
+	waiting []int        // of unseen, by rule
+	rule    int          // at work
 	at      seen
 
 	chain     string // v_digest so far
@@ -61,16 +63,10 @@ type seen struct {
 	digested bool  // of a DECISION: assembly_digest is right
 }
 
-// unseen is a check that needed an event which did not come: a failure where the whole store is there.
-type unseen struct {
-	rule  int
-	found finding.Finding
-}
-
 // NewStream starts a check. Add takes the events, Result ends it.
 func NewStream(o StreamOptions) *Stream {
 	rules := streamRules()
-	return &Stream{o: o, rules: rules, tallies: make([][]finding.Check, len(rules)), chain: thread.ChainSeed, before: thread.ChainSeed, memory: newRecord()}
+	return &Stream{o: o, rules: rules, tallies: make([][]finding.Check, len(rules)), waiting: make([]int, len(rules)), chain: thread.ChainSeed, before: thread.ChainSeed, memory: newRecord()}
 }
 
 // streamRule is one check, of each event of a kind, or at the end.
@@ -182,12 +178,13 @@ func (s *Stream) skip(reason string) { s.tally(s.rule, finding.NotChecked, reaso
 // fail reports the rule at work at a place below the event.
 func (s *Stream) fail(pointer string, expected, actual finding.Value, format string, args ...any) {
 	s.tally(s.rule, finding.Failed, "")
-	s.result.Findings = append(s.result.Findings, s.found(pointer, expected, actual, fmt.Sprintf(format, args...)))
+	s.listed.Add(s.found(pointer, expected, actual, fmt.Sprintf(format, args...)))
 }
 
 // missing reports that the rule needs an event which is not among those before.
 func (s *Stream) missing(pointer string, expected, actual finding.Value, detail string) {
-	s.unseen = append(s.unseen, unseen{s.rule, s.found(pointer, expected, actual, detail)})
+	s.waiting[s.rule]++
+	s.unseen.Add(s.found(pointer, expected, actual, detail))
 }
 
 func (s *Stream) found(pointer string, expected, actual finding.Value, detail string) finding.Finding {

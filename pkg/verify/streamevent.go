@@ -89,11 +89,11 @@ func checkOrder(s *Stream) {
 // X6: identities stated inside a payload are those of the columns, which no digest covers.
 func checkIdentityColumns(s *Stream) {
 	e := &s.at
-	base := ""
+	identity := e.payload
 	switch e.Kind {
 	case thread.Intent:
 	case thread.Decision:
-		base = "/context_spec/identity"
+		identity = s.member("/context_spec/identity")
 	default:
 		return
 	}
@@ -102,7 +102,7 @@ func checkIdentityColumns(s *Stream) {
 		name, column string
 		there        bool
 	}{{"thread_id", e.ThreadID, true}, {"turn_id", e.TurnID, true}, {"parent_turn_id", e.ParentTurnID, e.HasParent}} {
-		v := s.member(base + "/" + c.name)
+		v, _ := identity.Get(c.name)
 		if v.Kind() == canon.Invalid {
 			continue
 		}

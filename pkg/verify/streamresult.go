@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -20,7 +21,6 @@ var beyond = []finding.Ignored{
 // Result ends the check: contexts are assembled again, the chain is held to what the store states. The result has no
 // inputs and no name yet. The error is the source's.
 func (s *Stream) Result(source StreamSource) (finding.Result, error) {
-	s.result.Findings = append(s.result.Findings, source.Shape...)
 	if err := s.deferredReleases(source); err != nil {
 		return finding.Result{}, err
 	}
@@ -30,6 +30,7 @@ func (s *Stream) Result(source StreamSource) (finding.Result, error) {
 	}
 	s.settle(source)
 	s.store(source)
+	s.result.Findings = slices.Concat(s.result.Findings, s.listed.All(), source.Shape)
 	for i := range s.result.Findings {
 		if f := &s.result.Findings[i]; f.Hint == "" {
 			f.Hint = finding.Lookup(f.Code).Action
@@ -61,13 +62,15 @@ func (s *Stream) deferredReleases(source StreamSource) error {
 
 // settle decides about what needed events that did not come (V5): only the whole store shows that there are none.
 func (s *Stream) settle(source StreamSource) {
-	for _, u := range s.unseen {
-		if !source.Whole {
-			s.tally(u.rule, finding.NotChecked, source.Reason)
-			continue
+	status, reason := finding.NotChecked, source.Reason
+	if source.Whole {
+		status, reason = finding.Failed, ""
+		s.result.Findings = s.unseen.All()
+	}
+	for rule, n := range s.waiting {
+		for range n {
+			s.tally(rule, status, reason)
 		}
-		s.tally(u.rule, finding.Failed, "")
-		s.result.Findings = append(s.result.Findings, u.found)
 	}
 }
 
@@ -95,7 +98,7 @@ func (s *Stream) atStore(pointer string, expected, actual finding.Value, detail 
 	s.tally(s.rule, finding.Failed, "")
 	f := s.found("", expected, actual, detail)
 	f.EventIndex, f.Pointer = finding.NoEvent, pointer
-	s.result.Findings = append(s.result.Findings, f)
+	s.listed.Add(f)
 }
 
 // checks writes down how every check ended; one without anything to look at is not applicable (V0, V5).

@@ -165,14 +165,14 @@ func checkScores(c *checker) {
 		if !ok {
 			return
 		}
+		order := row.Order.Text()
 		for i := 1; i < len(ranked); i++ {
-			c.checkNeighbours(r, row, pointer, ranked[i-1], ranked[i])
+			c.checkNeighbours(r, order, pointer, ranked[i-1], ranked[i])
 		}
 	})
 }
 
-func (c *checker) checkNeighbours(r *trace.Retrieval, row *trace.Row, pointer string, before, after *trace.Record) {
-	order := row.Order.Text()
+func (c *checker) checkNeighbours(r *trace.Retrieval, order, pointer string, before, after *trace.Record) {
 	byScore := 1
 	if order != trace.OrderID {
 		byScore = canon.CompareNumbers(before.Score.Raw, after.Score.Raw)
@@ -245,6 +245,13 @@ func (c *checker) recordedVisibility(r *trace.Recording, mode string) {
 	}
 	if buffered != r.Commit.Ok() {
 		c.report(finding.TraceVisibility, t.Path, "/visibility_mode", finding.NoEvent, "visibility is %s, and commit.json is there: %t", mode, r.Commit.Ok())
+	}
+	if marked := isTrue(r.Manifest.Field("/non_deterministic")); marked != (mode == "live_read_write") {
+		c.report(finding.TraceVisibility, r.Manifest.Path, "/non_deterministic", finding.NoEvent, "visibility is %s, and the run is marked as not deterministic: %t", mode, marked)
+	}
+	if made := r.Commit.Field("/resulting_snapshot_id"); made.Ok() && (!t.Commit.Buffer.Is("commit_applied") || made.Text() <= t.SnapshotID.Text()) { // M1, M4
+		f := c.report(finding.RunDisagrees, r.Commit.Path, "/resulting_snapshot_id", finding.NoEvent, "only an applied commit makes a snapshot, and a later one than the run starts at")
+		f.Actual = finding.Value(made.Raw)
 	}
 	if mode == "off" && len(r.Candidates) > 0 {
 		c.report(finding.TraceVisibility, r.Candidates[0].Path, "", finding.NoEvent, "visibility is off and there are candidates")

@@ -2,9 +2,9 @@ package verify
 
 import (
 	"strconv"
-	"unicode/utf16"
 
 	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/dotnet"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/trace"
 )
@@ -12,7 +12,7 @@ import (
 // tieKey is one key of an order: negative where the first record stands before the second by it.
 type tieKey struct {
 	name    string
-	compare func(before, after canon.Value) int
+	compare func(before, after trace.Field) int
 }
 
 // tieKeys are the keys that decide between equal scores, for the orders that have more than the id (CONTRACT P3).
@@ -21,38 +21,28 @@ var tieKeys = map[string][]tieKey{
 	trace.OrderScoreConfidence: {{"confidence", falling}, {"record_id", byUnits}, {"sequence_number", rising}},
 }
 
-func rising(before, after canon.Value) int  { return canon.CompareNumbers(before.Raw(), after.Raw()) }
-func falling(before, after canon.Value) int { return rising(after, before) }
+func rising(before, after trace.Field) int  { return canon.CompareNumbers(before.Raw, after.Raw) }
+func falling(before, after trace.Field) int { return rising(after, before) }
+func byUnits(before, after trace.Field) int { return compareUnits(before.Text(), after.Text()) }
 
-func byUnits(before, after canon.Value) int {
-	x, _ := before.Text()
-	y, _ := after.Text()
-	return compareUnits(x, y)
+// holds says that a record states the key as its order compares it: an id is a text, every other key a number.
+func (k *tieKey) holds(f trace.Field) bool {
+	if !f.Ok() {
+		return false
+	}
+	number := f.Raw[0] == '-' || '0' <= f.Raw[0] && f.Raw[0] <= '9'
+	return number && k.name != "record_id" || f.Raw[0] == '"' && k.name == "record_id"
 }
 
 // compareUnits compares ids by UTF-16 unit, as all orders but that of seed 003 do (CONTRACT P3).
-func compareUnits(x, y string) int {
-	a, b := utf16.Encode([]rune(x)), utf16.Encode([]rune(y))
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return int(a[i]) - int(b[i])
-		}
-	}
-	return len(a) - len(b)
-}
+func compareUnits(x, y string) int { return dotnet.Compare(x, y) }
 
 // checkTie holds two records of one score to the keys of the row's order (CONTRACT V2). A record that does not state a key says
 // nothing about the tie: a native run's does, or it is malformed.
 func (c *checker) checkTie(r *trace.Retrieval, keys []tieKey, pointer string, before, after *trace.Record) {
-	x, errX := canon.Parse(before.Raw)
-	y, errY := canon.Parse(after.Raw)
-	if errX != nil || errY != nil {
-		return
-	}
 	for _, key := range keys {
-		a, okA := x.Get(key.name)
-		b, okB := y.Get(key.name)
-		if !okA || !okB || a.Kind() != b.Kind() || a.Kind() != canon.Number && a.Kind() != canon.String {
+		a, b := before.Key(key.name), after.Key(key.name)
+		if !key.holds(a) || !key.holds(b) {
 			return
 		}
 		switch order := key.compare(a, b); {
@@ -61,7 +51,7 @@ func (c *checker) checkTie(r *trace.Retrieval, keys []tieKey, pointer string, be
 		case order > 0:
 			f := c.report(finding.TraceTieOrder, r.Path, pointer+strconv.Itoa(after.Position)+"/"+key.name, finding.NoEvent,
 				"rank %d must not stand behind rank %d", after.Rank, before.Rank)
-			f.Expected, f.Actual = finding.Value(a.Raw()), finding.Value(b.Raw())
+			f.Expected, f.Actual = finding.Value(a.Raw), finding.Value(b.Raw)
 			return
 		}
 	}
@@ -73,19 +63,12 @@ func checkRankKeys(c *checker) {
 	r := c.t.Retrieval
 	for i := 0; r != nil && i < len(r.Rows); i++ {
 		row := &r.Rows[i]
+		keys := tieKeys[row.Order.Text()]
 		for j := range row.Records {
-			record, err := canon.Parse(row.Records[j].Raw)
-			if err != nil {
-				continue // V1 has said so
-			}
-			for _, key := range tieKeys[row.Order.Text()] {
-				want := canon.Number
-				if key.name == "record_id" {
-					want = canon.String
-				}
-				if value, _ := record.Get(key.name); value.Kind() != want {
-					c.report(finding.ShapeMissing, r.Path, r.RowPointer(i)+"/selected_records/"+strconv.Itoa(j)+"/"+key.name, finding.NoEvent,
-						"%s is missing, and the row's order uses it", key.name)
+			for k := range keys {
+				if record := &row.Records[j]; !keys[k].holds(record.Key(keys[k].name)) {
+					c.report(finding.ShapeMissing, r.Path, r.RowPointer(i)+"/selected_records/"+strconv.Itoa(j)+"/"+keys[k].name, finding.NoEvent,
+						"%s is missing, and the row's order uses it", keys[k].name)
 				}
 			}
 		}

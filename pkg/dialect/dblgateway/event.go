@@ -80,7 +80,7 @@ func (r *eventReader) member(name []byte) error {
 	place := r.span(string(name))
 	if place == &r.payload {
 		var err error
-		r.document, err = r.parser.Value()
+		r.document, err = thread.ReadSparse(&r.parser)
 		end := r.parser.Offset()
 		r.payload = canon.Span{Start: end - len(r.document.Raw()), End: end}
 		return err

@@ -2,7 +2,6 @@ package dblgateway_test
 
 import (
 	"crypto/sha256"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
@@ -195,16 +197,15 @@ func TestLogThatIsMissingIsNoEmptyTrail(t *testing.T) {
 }
 
 // database makes an SQLite file by statements.
-func database(t *testing.T, path string, statements ...string) *sql.DB {
+func database(t *testing.T, path string, statements ...string) *sqlite.Conn {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() }) // a second time it says so
 	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
+		if err := sqlitex.ExecuteTransient(db, s, nil); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
@@ -233,6 +234,30 @@ func TestColumnsAreFoundByName(t *testing.T) {
 	sameEvents(t, []thread.Event{want}, events)
 }
 
+// A store may keep its texts as UTF-16, in either order of bytes.
+func TestTextsOfAnyEncodingAreRead(t *testing.T) {
+	payload := `{"message":"Größe 🙂","turn_id":"tu"}`
+	insert := strings.Replace(insertEvent, `{"a":1}`, payload, 1)
+	var wanted []thread.Event
+	for i, encoding := range []string{"UTF-8", "UTF-16le", "UTF-16be"} {
+		path := filepath.Join(t.TempDir(), "trail.sqlite")
+		if err := database(t, path, "PRAGMA encoding = '"+encoding+"'", createEvents, createState, insertState, insert, insert).Close(); err != nil {
+			t.Fatal(err)
+		}
+		s, events := read(t, path, dialect.Options{})
+		if again, err := s.Payload(1); err != nil || string(again) != payload {
+			t.Errorf("%s: read again it is %q (%v)", encoding, again, err)
+		}
+		if i == 0 {
+			wanted = events
+		}
+		if len(events) != 2 || string(events[1].Payload) != payload || events[1].Lane != "l" {
+			t.Fatalf("%s: %+v", encoding, events)
+		}
+		sameEvents(t, wanted, events)
+	}
+}
+
 // Rows that are committed while the trail is read are in it or not; what is in it is a beginning of the stream.
 func TestStoreThatIsWrittenMeanwhileGivesABeginning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.sqlite")
@@ -246,7 +271,7 @@ func TestStoreThatIsWrittenMeanwhileGivesABeginning(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := db.Exec(insertEvent); err != nil {
+			if err := sqlitex.Execute(db, insertEvent, nil); err != nil {
 				done <- err
 				return
 			}

@@ -1,11 +1,12 @@
 package dblgateway
 
 import (
-	"context"
-	"database/sql"
-	"errors"
 	"strings"
 
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/thread"
 )
@@ -38,7 +39,7 @@ func (s *Stream) Ledger() (*Ledger, error) {
 		statements = append([]string{"PRAGMA temp_store = MEMORY"}, keys...)
 	}
 	for _, statement := range statements {
-		if _, err := t.conn.ExecContext(context.Background(), statement); err != nil {
+		if err := run(t.conn, statement, nil); err != nil {
 			return nil, t.failed(err)
 		}
 	}
@@ -47,13 +48,15 @@ func (s *Stream) Ledger() (*Ledger, error) {
 
 // Events calls each for every event in stored order, as [Read] does. The error is a [dialect.Problem], or what each returned.
 func (l *Ledger) Events(each func(thread.Event) error) error {
-	var room []byte
-	return l.trail.eachRow(func(values []any) error {
-		_, e, err := eventOf(values, room)
+	var rows rowReader
+	var parser canon.Parser
+	return l.trail.eachRow(func(row *sqlite.Stmt) error {
+		_, e, err := rows.event(row)
 		if err != nil {
 			return l.trail.located(err, "")
 		}
-		room = e.Payload
+		parser.Reset(e.Payload, 0)
+		e.Document, _ = thread.ReadSparse(&parser) // what it refuses, who reads the event reads as the gateway does
 		return each(e)
 	})
 }
@@ -70,52 +73,46 @@ type history struct {
 	last     int64 // idx
 }
 
+// findQueries give the event that an id names: the first counts, but the last handle beats it (X1).
+var findQueries = [...]string{findQuery("correlation_id"), findQuery("turn_id")}
+
+func findQuery(column string) string {
+	return "SELECT idx FROM temp.dmpl_keys WHERE " + column + ` = ? AND thread_id = ? AND idx <= ?
+		ORDER BY handle DESC, CASE WHEN handle THEN -idx ELSE idx END LIMIT 1`
+}
+
 // Find gives the event that a reference names, as thread.History wants it. The error is a [dialect.Problem].
 func (h history) Find(id string) (thread.Event, bool, error) {
 	if id == "" {
 		return thread.Event{}, false, nil // empty ids name nothing
 	}
-	for _, column := range []string{"correlation_id", "turn_id"} {
-		var idx int64
-		// The first counts, but the last handle beats it (X1).
-		row := h.trail.conn.QueryRowContext(context.Background(), "SELECT idx FROM temp.dmpl_keys WHERE "+column+` = ? AND thread_id = ? AND idx <= ?
-			ORDER BY handle DESC, CASE WHEN handle THEN -idx ELSE idx END LIMIT 1`, id, h.threadID, h.last)
-		err := row.Scan(&idx)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
-		}
+	for _, query := range findQueries {
+		found, err := h.indices(query, id, h.threadID, h.last)
 		if err != nil {
-			return thread.Event{}, false, h.trail.failed(err)
+			return thread.Event{}, false, err
 		}
-		e, err := h.event(idx)
-		return e, err == nil, err
+		if len(found) > 0 {
+			e, err := h.event(found[0])
+			return e, err == nil, err
+		}
 	}
 	return thread.Event{}, false, nil
 }
 
+// edgesQuery gives the events of the first turn of a thread and of the last ones.
+const edgesQuery = `
+	WITH seen AS (SELECT turn_id, idx FROM temp.dmpl_keys WHERE thread_id = ?1 AND idx <= ?2),
+		turns AS (SELECT turn_id, MIN(idx) AS first FROM seen GROUP BY turn_id)
+	SELECT idx FROM seen WHERE turn_id IN (
+		SELECT turn_id FROM (SELECT turn_id FROM turns ORDER BY first LIMIT 1)
+		UNION SELECT turn_id FROM (SELECT turn_id FROM turns ORDER BY first DESC LIMIT ?3)
+	) ORDER BY idx`
+
 // Edges gives the events of the first turn and of the last n turns, as thread.History wants it. The error is a [dialect.Problem].
 func (h history) Edges(n int) ([]thread.Event, error) {
-	rows, err := h.trail.conn.QueryContext(context.Background(), `
-		WITH seen AS (SELECT turn_id, idx FROM temp.dmpl_keys WHERE thread_id = ?1 AND idx <= ?2),
-			turns AS (SELECT turn_id, MIN(idx) AS first FROM seen GROUP BY turn_id)
-		SELECT idx FROM seen WHERE turn_id IN (
-			SELECT turn_id FROM (SELECT turn_id FROM turns ORDER BY first LIMIT 1)
-			UNION SELECT turn_id FROM (SELECT turn_id FROM turns ORDER BY first DESC LIMIT ?3)
-		) ORDER BY idx`, h.threadID, h.last, n)
+	chosen, err := h.indices(edgesQuery, h.threadID, h.last, n)
 	if err != nil {
-		return nil, h.trail.failed(err)
-	}
-	defer rows.Close()
-	var chosen []int64
-	for rows.Next() {
-		var idx int64
-		if err := rows.Scan(&idx); err != nil {
-			return nil, h.trail.failed(err)
-		}
-		chosen = append(chosen, idx)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, h.trail.failed(err)
+		return nil, err
 	}
 	var events []thread.Event
 	for _, idx := range chosen {
@@ -128,13 +125,36 @@ func (h history) Edges(n int) ([]thread.Event, error) {
 	return events, nil
 }
 
-// event reads one row.
-func (l *Ledger) event(idx int64) (thread.Event, error) {
-	values, targets := cells()
-	row := l.trail.conn.QueryRowContext(context.Background(), "SELECT "+strings.Join(allColumns(), ", ")+" FROM main.events WHERE idx = ?", idx)
-	if err := row.Scan(targets...); err != nil {
-		return thread.Event{}, l.trail.failed(err)
+// indices gives the idx of each row of a query, which is kept for the next time.
+func (l *Ledger) indices(query string, args ...any) ([]int64, error) {
+	var found []int64
+	err := sqlitex.Execute(l.trail.conn, query, &sqlitex.ExecOptions{Args: args, ResultFunc: func(row *sqlite.Stmt) error {
+		found = append(found, row.ColumnInt64(0))
+		return nil
+	}})
+	if err != nil {
+		return nil, l.trail.failed(err)
 	}
-	_, e, err := eventOf(values, nil)
-	return e, l.trail.located(err, "")
+	return found, nil
+}
+
+// eventQuery reads one row.
+var eventQuery = "SELECT " + strings.Join(allColumns(), ", ") + " FROM main.events WHERE idx = ?"
+
+func (l *Ledger) event(idx int64) (thread.Event, error) {
+	var e thread.Event
+	var bad error
+	there := false
+	err := sqlitex.Execute(l.trail.conn, eventQuery, &sqlitex.ExecOptions{Args: []any{idx}, ResultFunc: func(row *sqlite.Stmt) error {
+		there = true
+		_, e, bad = new(rowReader).event(row)
+		return nil
+	}})
+	if err != nil {
+		return e, l.trail.failed(err)
+	}
+	if !there {
+		return e, l.trail.gone(idx)
+	}
+	return e, l.trail.located(bad, "")
 }

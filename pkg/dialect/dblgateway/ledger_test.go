@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -82,7 +83,11 @@ func TestLedgerAnswersAsTheEventsDo(t *testing.T) {
 		}
 		var listed []thread.Event
 		err = ledger.Events(func(e thread.Event) error {
-			e.Payload = bytes.Clone(e.Payload)
+			document, err := e.Read()
+			if again, errAgain := thread.Read(e.Payload); err != nil || errAgain != nil || !sameValue(document, again) {
+				t.Errorf("the document of event %d is not its payload: %v, %v", e.Index, err, errAgain)
+			}
+			e.Payload, e.Document = bytes.Clone(e.Payload), canon.Value{}
 			listed = append(listed, e)
 			return nil
 		})

@@ -1,17 +1,17 @@
 package dblgateway
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"zombiezen.com/go/sqlite"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -22,9 +22,8 @@ import (
 // it with Commit or Discard.
 type Projection struct {
 	path     string
-	db       *sql.DB
-	tx       *sql.Tx
-	insert   *sql.Stmt
+	conn     *sqlite.Conn
+	insert   *sqlite.Stmt
 	position int
 	last     int // index of the last event
 }
@@ -63,26 +62,17 @@ func (p *Projection) open() error {
 	if err != nil {
 		return err
 	}
-	name := filepath.ToSlash(file)
-	if !strings.HasPrefix(name, "/") {
-		name = "/" + name
-	}
-	dsn := url.URL{Scheme: "file", Path: name}
-	if p.db, err = sql.Open("sqlite", dsn.String()); err != nil {
+	if p.conn, err = connect(file, "", sqlite.OpenReadWrite); err != nil {
 		return err
 	}
-	p.db.SetMaxOpenConns(1)
-	for _, statement := range tables {
-		if _, err := p.db.ExecContext(context.Background(), statement); err != nil {
+	for _, statement := range append(slices.Clone(tables), "BEGIN") {
+		if err := run(p.conn, statement, nil); err != nil {
 			return err
 		}
 	}
-	if p.tx, err = p.db.BeginTx(context.Background(), nil); err != nil {
-		return err
-	}
 	columns := allColumns()
-	p.insert, err = p.tx.PrepareContext(context.Background(), "INSERT INTO events ("+strings.Join(columns, ", ")+
-		") VALUES (?"+strings.Repeat(", ?", len(columns)-1)+")")
+	p.insert, err = p.conn.Prepare("INSERT INTO events (" + strings.Join(columns, ", ") +
+		") VALUES (?, ?, CAST(? AS TEXT)" + strings.Repeat(", ?", len(columns)-3) + ")")
 	return err
 }
 
@@ -95,22 +85,24 @@ func (p *Projection) Add(e thread.Event) error {
 		return typeFault{finding.ShapeRange, "/index", fmt.Sprintf("index %d follows %d: a trail cannot hold it", e.Index, p.last)}.problem(p.path, at)
 	}
 	p.last = e.Index
-	parent := any(nil)
-	if e.HasParent {
-		parent = e.ParentTurnID
-	}
-	values := []any{int64(e.Index) + 1, parent, string(e.Payload), e.CanonLen}
 	for i, field := range textFields(&e) {
 		if !utf8.ValidString(*field) {
 			return typeFault{finding.CanonInvalidUTF8, "/" + textNames[i], "a trail cannot hold a lone surrogate in a column"}.problem(p.path, at)
 		}
-		values = append(values, *field)
+		p.insert.BindText(len(otherColumns)+i+1, *field)
 	}
 	if !utf8.ValidString(e.ParentTurnID) {
 		return typeFault{finding.CanonInvalidUTF8, "/parent_turn_id", "a trail cannot hold a lone surrogate in a column"}.problem(p.path, at)
 	}
-	_, err := p.insert.ExecContext(context.Background(), values...)
-	return p.failed(err)
+	p.insert.BindInt64(1, int64(e.Index)+1)
+	p.insert.BindNull(2)
+	if e.HasParent {
+		p.insert.BindText(2, e.ParentTurnID)
+	}
+	p.insert.BindBytes(3, e.Payload)
+	p.insert.BindInt64(4, int64(e.CanonLen))
+	_, err := p.insert.Step()
+	return p.failed(errors.Join(err, p.insert.Reset()))
 }
 
 // Commit writes what the stream says of its whole store and closes the file. Errors as of Add; the file is gone then.
@@ -119,12 +111,14 @@ func (p *Projection) Commit(s *Stream) error {
 	if s.Length != nil {
 		last = *s.Length - 1
 	}
-	_, err := p.tx.ExecContext(context.Background(), "INSERT INTO v_state VALUES ('current', ?, ?)", s.VDigest, last)
+	err := run(p.conn, "INSERT INTO v_state VALUES ('current', ?, ?)", nil, s.VDigest, last)
 	if err == nil {
-		err = errors.Join(p.insert.Close(), p.tx.Commit())
+		err = run(p.conn, "COMMIT", nil)
 	}
 	if err == nil {
-		err = p.db.Close()
+		conn := p.conn
+		p.conn = nil
+		err = conn.Close()
 	}
 	if err != nil {
 		p.Discard()
@@ -134,11 +128,8 @@ func (p *Projection) Commit(s *Stream) error {
 
 // Discard closes and removes the file. What goes wrong is not told: it follows an error that is.
 func (p *Projection) Discard() {
-	if p.tx != nil {
-		_ = p.tx.Rollback()
-	}
-	if p.db != nil {
-		_ = p.db.Close()
+	if p.conn != nil {
+		_ = p.conn.Close()
 	}
 	_ = os.Remove(p.path)
 }
@@ -147,5 +138,5 @@ func (p *Projection) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return problem(finding.InputUnreadable, p.path, "cannot be written: "+err.Error())
+	return problem(finding.InputUnreadable, p.path, "cannot be written: "+said(err))
 }

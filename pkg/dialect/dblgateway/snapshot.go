@@ -27,6 +27,7 @@ type snapshot struct {
 	seen   headNames
 	event  eventReader
 	places []place
+	shape  finding.List
 	lone   tolerance
 }
 
@@ -185,7 +186,9 @@ func (s *snapshot) readEvent(position int) error {
 	if tolerated {
 		s.lone.add(e.Index, pointer)
 	}
-	s.stream.Shape = append(s.stream.Shape, s.event.authority(raw, e, pointer)...)
+	for _, f := range s.event.authority(raw, e, pointer) {
+		s.shape.Add(f)
+	}
 	s.places = append(s.places, place{start + int64(s.event.payload.Start), int32(len(e.Payload))})
 	return s.each(e)
 }
@@ -213,7 +216,7 @@ func (s *snapshot) nextEvent(pointer string) (raw []byte, start int64, tolerated
 func (s *snapshot) conclude() {
 	s.scan, s.names, s.each = nil, nil, nil // what follows are payloads at known places
 	st := s.stream
-	st.Count = len(s.places)
+	st.Count, st.Shape = len(s.places), s.shape.All()
 	for _, m := range []struct {
 		name  string
 		there bool

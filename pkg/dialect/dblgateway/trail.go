@@ -1,18 +1,12 @@
 package dblgateway
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
-	"modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -32,14 +26,12 @@ var (
 // trail is an SQLite file while it is read, and gives its payloads afterwards.
 type trail struct {
 	*store
-	db     *sql.DB
-	conn   *sql.Conn
+	conn   *sqlite.Conn
 	each   func(thread.Event) error
 	stream *Stream
 	idx    []int64 // by position
 	parser canon.Parser
-	room   []byte    // of a payload
-	again  *sql.Stmt // reads a payload
+	rows   rowReader
 	lone   tolerance
 }
 
@@ -82,44 +74,41 @@ func (t *trail) read() error {
 	return t.unchanged()
 }
 
+// pragmas are for a file that nobody vouches for, most of whose pages are looked at once: a small cache of 128 KiB is also the faster one.
+var pragmas = []string{"PRAGMA trusted_schema = 0", "PRAGMA cell_size_check = 1", "PRAGMA cache_size = -128"}
+
 // connect opens the store. A schema from evidence is trusted with nothing: its views and functions are not run, and no value
 // is larger than an event may be.
 func (t *trail) connect() error {
-	query := "mode=ro&immutable=1"
+	query, flags := "mode=ro&immutable=1", sqlite.OpenReadOnly
 	if t.copied {
-		query = "mode=rw" // the copy's log is read into it
+		query, flags = "mode=rw", sqlite.OpenReadWrite // the copy's log is read into it
 	}
-	name := filepath.ToSlash(t.file)
-	if !strings.HasPrefix(name, "/") {
-		name = "/" + name
-	}
-	dsn := url.URL{Scheme: "file", Path: name, RawQuery: query + "&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_defensive=1"}
 	var err error
-	if t.db, err = sql.Open("sqlite", dsn.String()); err != nil {
+	if t.conn, err = connect(t.file, query, flags); err != nil {
 		return err
 	}
-	t.db.SetMaxOpenConns(1)
-	if t.conn, err = t.db.Conn(context.Background()); err != nil {
-		return err
+	t.conn.Limit(sqlite.LimitLength, maxValue)
+	for _, pragma := range pragmas {
+		if err := run(t.conn, pragma, nil); err != nil {
+			return err
+		}
 	}
-	_, err = sqlite.Limit(t.conn, limitLength, maxValue)
-	return err
+	return t.conn.SetDefensive(true)
 }
-
-// limitLength is SQLite's SQLITE_LIMIT_LENGTH: the most bytes of a text, a blob or a row.
-const limitLength = 0
 
 // checkTable wants a table that holds the columns itself: a view or a generated column could be any program.
 func (t *trail) checkTable(name string, columns []string) error {
 	var kind string
-	row := t.conn.QueryRowContext(context.Background(),
-		"SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE", name)
-	err := row.Scan(&kind)
-	if errors.Is(err, sql.ErrNoRows) {
-		return problem(finding.InputUnrecognised, t.path, "is an SQLite file without a table "+name+": no trail, or its -wal file is missing")
-	}
+	err := run(t.conn, "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE", func(row *sqlite.Stmt) error {
+		kind = row.ColumnText(0)
+		return nil
+	}, name)
 	if err != nil {
 		return t.failed(err)
+	}
+	if kind == "" {
+		return problem(finding.InputUnrecognised, t.path, "is an SQLite file without a table "+name+": no trail, or its -wal file is missing")
 	}
 	if kind != "table" {
 		return problem(finding.InputUnrecognised, t.path, fmt.Sprintf("%s is a %s and not a table: no trail", name, kind))
@@ -137,45 +126,46 @@ func (t *trail) checkTable(name string, columns []string) error {
 }
 
 func (t *trail) storedColumns(table string) ([]string, error) {
-	rows, err := t.conn.QueryContext(context.Background(), "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", table)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	err := run(t.conn, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", func(row *sqlite.Stmt) error {
+		names = append(names, row.ColumnText(0))
+		return nil
+	}, table)
+	return names, err
 }
 
 func (t *trail) readState() error {
-	var digest, last any
-	row := t.conn.QueryRowContext(context.Background(), "SELECT v_digest, last_index FROM v_state WHERE id = 'current'")
-	err := row.Scan(&digest, &last)
-	if errors.Is(err, sql.ErrNoRows) {
+	found := false
+	var stated error
+	err := run(t.conn, "SELECT v_digest, last_index FROM v_state WHERE id = 'current'", func(row *sqlite.Stmt) error {
+		if !found {
+			found, stated = true, t.state(row)
+		}
+		return nil
+	})
+	if err != nil {
+		return t.failed(err)
+	}
+	if !found {
 		return &dialect.Problem{
 			Code: finding.ShapeMissing, Path: t.path, Offset: -1, Pointer: "/v_digest", Detail: "table v_state has no row with id current",
 		}
 	}
+	return t.located(stated, "")
+}
+
+func (t *trail) state(row *sqlite.Stmt) error {
+	if err := t.rows.text(row, 0, "v_digest", &t.stream.VDigest); err != nil {
+		return err
+	}
+	last, err := integerOf(row, 1, "last_index")
 	if err != nil {
-		return t.failed(err)
+		return err
 	}
-	if t.stream.VDigest, err = textOf(digest, "v_digest"); err != nil {
-		return t.located(err, "")
+	if last < -1 {
+		return typeFault{finding.ShapeRange, "/last_index", fmt.Sprintf("last_index is %d, less than -1", last)}
 	}
-	n, err := integerOf(last, "last_index")
-	if err == nil && n < -1 {
-		err = typeFault{finding.ShapeRange, "/last_index", fmt.Sprintf("last_index is %d, less than -1", n)}
-	}
-	if err != nil {
-		return t.located(err, "")
-	}
-	length, offset := n+1, int64(0)
+	length, offset := last+1, int64(0)
 	t.stream.Length, t.stream.Offset = &length, &offset
 	return nil
 }
@@ -187,20 +177,19 @@ func (t *trail) readEvents() error {
 }
 
 // row reads one row and passes it on.
-func (t *trail) row(values []any) error {
+func (t *trail) row(row *sqlite.Stmt) error {
 	pointer := "/events/" + strconv.Itoa(len(t.idx))
-	idx, e, err := eventOf(values, t.room)
+	idx, e, err := t.rows.event(row)
 	if err != nil {
 		return t.located(err, pointer)
 	}
-	t.room = e.Payload
 	if n := len(t.idx); n > 0 && idx <= t.idx[n-1] {
 		// A page that a damaged tree holds twice gives its rows twice, without end where the tree is made for that.
 		return problem(finding.InputDatabase, t.path, fmt.Sprintf("is damaged: row %d follows row %d", idx, t.idx[n-1]))
 	}
 	tolerated, err := readTolerant(e.Payload, func(doc []byte) (err error) {
 		t.parser.Reset(doc, 0)
-		if e.Document, err = t.parser.Value(); err != nil {
+		if e.Document, err = thread.ReadSparse(&t.parser); err != nil {
 			return err
 		}
 		return t.parser.End()
@@ -226,56 +215,51 @@ func (t *trail) located(err error, pointer string) error {
 	return err
 }
 
-// The result codes of SQLite that are not about the content, and the one for a value over the limit.
-const (
-	sqlitePerm, sqliteIOErr, sqliteCantOpen, sqliteTooBig = 3, 10, 14, 18
-)
-
-// failed turns an error of the driver into a problem.
+// failed turns an error of SQLite into a problem.
 func (t *trail) failed(err error) error {
 	code := finding.InputDatabase
-	var known *sqlite.Error
-	if errors.As(err, &known) {
-		switch known.Code() & 0xff {
-		case sqlitePerm, sqliteIOErr, sqliteCantOpen:
-			code = finding.InputUnreadable
-		case sqliteTooBig:
-			code = finding.InputTooLarge
-		}
-	}
-	if errors.Is(err, fs.ErrPermission) {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultPerm, sqlite.ResultIOErr, sqlite.ResultCantOpen:
 		code = finding.InputUnreadable
+	case sqlite.ResultTooBig:
+		code = finding.InputTooLarge
 	}
-	return problem(code, t.path, "SQLite: "+err.Error())
+	return problem(code, t.path, "SQLite: "+said(err))
 }
 
 func (t *trail) payload(position int) ([]byte, error) {
-	if t.again == nil {
-		var err error
-		if t.again, err = t.conn.PrepareContext(context.Background(), "SELECT payload_json FROM events WHERE idx = ?"); err != nil {
-			return nil, t.failed(err)
-		}
-	}
-	var value any
-	if err := t.again.QueryRowContext(context.Background(), t.idx[position]).Scan(&value); err != nil {
+	row, err := t.conn.Prepare("SELECT payload_json FROM main.events WHERE idx = ?")
+	if err != nil {
 		return nil, t.failed(err)
 	}
-	text, err := textOf(value, "payload_json")
-	return trimSpace([]byte(text)), t.located(err, "/events/"+strconv.Itoa(position))
+	row.BindInt64(1, t.idx[position])
+	there, err := row.Step()
+	if err != nil {
+		return nil, t.failed(err)
+	}
+	if !there {
+		return nil, t.gone(t.idx[position])
+	}
+	raw, err := appendText(nil, row, 0, "payload_json")
+	if err != nil {
+		return nil, t.located(err, "/events/"+strconv.Itoa(position))
+	}
+	if err := row.Reset(); err != nil {
+		return nil, t.failed(err)
+	}
+	return trimSpace(raw), nil
+}
+
+// gone says that a row which was read is not found again.
+func (t *trail) gone(idx int64) error {
+	return problem(finding.InputDatabase, t.path, fmt.Sprintf("is damaged: row %d is not found again", idx))
 }
 
 func (t *trail) disconnect() error {
-	var err error
-	if t.again != nil {
-		err = t.again.Close()
+	if t.conn == nil {
+		return nil
 	}
-	if t.conn != nil {
-		err = errors.Join(err, t.conn.Close())
-	}
-	if t.db != nil {
-		err = errors.Join(err, t.db.Close())
-	}
-	return err
+	return t.conn.Close()
 }
 
 func (t *trail) close() error {

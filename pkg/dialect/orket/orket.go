@@ -60,7 +60,7 @@ func readCompanion(a *dialect.Artifact, path string, o dialect.Options) error {
 	if err != nil {
 		return err
 	}
-	retrieval, shapes, err := shape.ReadRetrieval(f.Path, f.Data)
+	retrieval, shapes, err := shape.ReadRetrieval(f.Path, f.Data, o.Twin)
 	if err != nil {
 		return syntax(f.Path, err)
 	}

@@ -4,6 +4,7 @@ package memorytest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -162,7 +163,7 @@ func (t *transaction) Find(name memory.Ref) ([][]byte, error) {
 }
 
 func (t *transaction) sorted() []recordRow {
-	return slices.SortedStableFunc(slices.Values(t.records), func(a, b recordRow) int { return int(a.sequence - b.sequence) })
+	return slices.SortedStableFunc(slices.Values(t.records), func(a, b recordRow) int { return cmp.Compare(a.sequence, b.sequence) })
 }
 
 func (t *transaction) Highest() (highest int64, err error) {
@@ -204,6 +205,15 @@ func (t *transaction) Records(snapshot int64, visit func([]byte) error) error {
 			if err := visit(bytes.Clone(r.document)); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+func (t *transaction) EachRecord(visit func(int64, int64, []byte) error) error {
+	for _, r := range t.sorted() {
+		if err := visit(r.came, r.went, bytes.Clone(r.document)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -28,7 +29,9 @@ func Contract(t *testing.T, place func(*testing.T) Open) {
 		{"M7 a late owner can do no harm", fences},
 		{"M8 the ledger is a chain", chains},
 		{"M9 a memory is imported as it stands, then merged", imports},
+		{"M1 a store is copied with all that was", copies},
 		{"V4 a collection keeps what is young or in use", collects},
+		{"V4 a collection keeps what is young where a clock ran back", collectsByTheLatestClock},
 		{"a store is created once", createsOnce},
 		{"bad names are refused", refusesNames},
 		{"a place without a store is no store", needsAStore},
@@ -159,6 +162,9 @@ func opensOnASnapshot(t *testing.T, b *bench) {
 	out, err := b.again("a", memory.SnapshotID(0), record(memory.Append, "x", 1))
 	b.ok(out, err)
 	b.is([]any{out.Repeated, out.Snapshot}, []any{true, first})
+	left, err := b.Buffered(ctx, "a")
+	b.ok(left, err)
+	b.is(len(left), 0)
 	_, err = b.again("a", memory.SnapshotID(0), record(memory.Append, "x", 5))
 	b.refused("payload_mismatch", nil, err)
 	b.is(b.state("a"), "commit_aborted payload_mismatch")
@@ -320,19 +326,31 @@ func commitsAtOnce(t *testing.T, b *bench) {
 		b.ok(b.Write(ctx, run, writes...))
 		commit, fingerprint := identities(t, opened, writes)
 		if reject {
-			b.ok(b.Reject(ctx, run, commit, fingerprint, "rule few"))
+			b.ok(b.Reject(ctx, run, commit, fingerprint, memory.PolicyRejected, "rule few"))
 			b.is(b.state(run), "commit_aborted policy_rejected")
+			b.is(b.committed(commit), "nothing")
 			continue
 		}
 		out, err := b.Commit(ctx, run, commit, fingerprint)
 		b.ok(out, err)
 		b.is(out.Snapshot, memory.SnapshotID(1))
+		b.is(b.committed(commit), "run0 "+memory.SnapshotID(1)+" "+fingerprint)
 	}
 	b.is(b.shows(""), []string{`run0{"n":0}`})
 	b.is(b.events(), []string{
 		"store_created", "run_opened", "writes_buffered", "commit_requested", "commit_applied",
 		"run_opened", "writes_buffered", "commit_requested", "commit_aborted",
 	})
+}
+
+// committed tells what a commit made.
+func (b *bench) committed(commitID string) string {
+	row, applied, err := b.Committed(ctx, commitID)
+	b.ok(row, err)
+	if !applied {
+		return "nothing"
+	}
+	return row.RunID + " " + row.ID() + " " + row.Fingerprint
 }
 
 func recovers(t *testing.T, b *bench) {
@@ -488,6 +506,22 @@ func collects(t *testing.T, b *bench) {
 	b.verified()
 }
 
+// collectsByTheLatestClock makes snapshots while the clock is a year behind: they are younger than those before them.
+func collectsByTheLatestClock(t *testing.T, b *bench) {
+	const day = 24 * 3600 * 10_000_000
+	b.now = 400 * day
+	b.create()
+	b.now -= 365 * day
+	young := b.commit("a", "", record(memory.Append, "x", 1))
+	b.commit("b", "", record(memory.Put, "x", 2))
+	b.now += 366 * day
+	kept, forgotten, err := b.Collect(ctx, 14, false)
+	b.ok(kept, err)
+	b.is([]any{len(kept), forgotten}, []any{3, int64(0)})
+	b.is(b.shows(young), []string{`x{"n":1}`})
+	b.verified()
+}
+
 func createsOnce(t *testing.T, b *bench) {
 	b.create()
 	created, err := b.Create(ctx, "other")
@@ -506,7 +540,9 @@ func refusesNames(t *testing.T, b *bench) {
 	for _, worker := range []string{"", " \t", string(make([]byte, 300))} {
 		b.refused(memory.CodeLease, nil, second(b.Acquire(ctx, "a", worker, memory.LeaseLength)))
 	}
-	b.refused(memory.CodeLease, nil, second(b.Acquire(ctx, "a", "w", 0)))
+	for _, length := range []int64{-1, 0, math.MaxInt64} {
+		b.refused(memory.CodeLease, nil, second(b.Acquire(ctx, "a", "w", length)))
+	}
 	b.refused(memory.CodeLeaseHeld, nil, second(b.Renew(ctx, "a", memory.Lease{}, memory.LeaseLength)))
 }
 

@@ -104,7 +104,7 @@ func (p *player) play(step map[string]any) (any, error) {
 		opened, err := s.Open(ctx, run, "")
 		return ordinal(opened.Start), err
 	case "append_write":
-		_, err := s.Write(ctx, run, note(p.t, step["record"]))
+		_, err := s.Write(ctx, run, labelled(p.t, step["record"]))
 		return nil, err
 	case "request_commit":
 		return nil, p.request(s, run, text(step, "commit_id"), text(step, "commit_payload_fingerprint"))
@@ -243,8 +243,8 @@ func granted(err error) (any, error) {
 	return err == nil, err
 }
 
-// note gives the append of a record whose members but the id are its content.
-func note(t *testing.T, record any) memory.Write {
+// labelled gives the append of a record whose members but the id are its content.
+func labelled(t *testing.T, record any) memory.Write {
 	members := map[string]any{}
 	for name, value := range record.(map[string]any) {
 		members[name] = value

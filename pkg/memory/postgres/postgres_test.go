@@ -1,19 +1,11 @@
 package postgres_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,124 +18,78 @@ import (
 
 var ctx = context.Background()
 
-// serverPrograms gives the folder of the newest server's programs, empty where none is installed.
-func serverPrograms() string {
-	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path)
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		return ""
-	}
-	slices.Sort(found)
-	return filepath.Dir(found[len(found)-1])
-}
-
-// unprivileged lets a command run as another user where this is root, as whom no server starts.
-func unprivileged(t *testing.T, dir string, c *exec.Cmd) *exec.Cmd {
-	t.Helper()
-	c.Dir = dir
-	if os.Getuid() != 0 {
-		return c
-	}
-	name := "postgres"
-	u, err := user.Lookup(name)
-	if err != nil {
-		if u, err = user.Lookup("nobody"); err != nil {
-			t.Fatal(err)
+func TestMain(m *testing.M) {
+	code := memorytest.Main(m, reach)
+	if server != nil {
+		if err := server.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
 		}
 	}
-	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
-	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-	if err := errors.Join(err1, err2, os.Chown(dir, int(uid), int(gid))); err != nil {
-		t.Fatal(err)
-	}
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	return c
+	os.Exit(code)
 }
 
-// server starts a throw-away cluster on a free loopback port and gives its address.
-func server(t *testing.T) string {
+func clock() int64 { return time.Now().UnixNano() / 100 }
+
+func reach(ctx context.Context, address string, step func(string)) (memory.Backend, error) {
+	return postgres.OpenStepping(ctx, address, step)
+}
+
+// server is the cluster that the tests share, nil before one needs it.
+var (
+	server  *memorytest.Server
+	schemas int
+)
+
+// need starts the server where it does not run yet.
+func need(t *testing.T) *memorytest.Server {
 	t.Helper()
-	programs := serverPrograms()
-	if programs == "" {
-		t.Skip("!! NOT CHECKED: no PostgreSQL server is installed (apt-get install postgresql)")
+	if server != nil {
+		return server
 	}
-	dir, err := os.MkdirTemp("", "dmpl-postgres")
+	var err error
+	server, err = memorytest.NewServer()
+	if errors.Is(err, memorytest.ErrNoServer) {
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
+	return server
+}
+
+// fresh gives the address of a schema without a store.
+func fresh(t *testing.T) (address string, drop func()) {
+	t.Helper()
+	s := need(t)
+	schemas++
+	schema := fmt.Sprint("place_", schemas)
+	address, err := s.Address(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address, func() {
+		if err := s.Drop(schema); err != nil {
 			t.Error(err)
 		}
-	})
-	data := filepath.Join(dir, "data")
-	if out, err := unprivileged(t, dir, exec.Command(filepath.Join(programs, "initdb"), "-D", data, "-U", "dmpl", "--auth=trust", "-E", "UTF8", "--no-locale", "-N")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
-	c := unprivileged(t, dir, exec.Command(filepath.Join(programs, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1"))
-	var log bytes.Buffer
-	c.Stdout, c.Stderr = &log, &log
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(c.Process.Signal(syscall.SIGINT), c.Wait()); err != nil {
-			t.Errorf("%v\n%s", err, log.String())
-		}
-	})
-	address := fmt.Sprintf("postgres://dmpl@127.0.0.1:%d/postgres", port)
-	ready, stop := context.WithTimeout(ctx, 30*time.Second)
-	defer stop()
-	for {
-		db, err := pgx.Connect(ready, address)
-		if err == nil {
-			if err := db.Close(ctx); err != nil {
-				t.Fatal(err)
-			}
-			return address
-		}
-		if ready.Err() != nil {
-			t.Fatalf("the server does not answer: %v", err)
-		}
 	}
 }
 
-// places gives schemas of one server, a new one for each test.
-func places(t *testing.T) func(*testing.T) memorytest.Open {
-	address, n := server(t), 0
-	return func(t *testing.T) memorytest.Open {
-		n++
-		name := fmt.Sprint("place_", n)
-		db, err := pgx.Connect(ctx, address)
+// place is a schema of its own.
+func place(t *testing.T) memorytest.Open {
+	address, drop := fresh(t)
+	t.Cleanup(drop)
+	return func() memory.Backend {
+		b, err := postgres.Open(ctx, address, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = db.Exec(ctx, "CREATE SCHEMA "+name)
-		if err := errors.Join(err, db.Close(ctx)); err != nil {
-			t.Fatal(err)
-		}
-		return func() memory.Backend {
-			b, err := postgres.Open(ctx, address+"?search_path="+name, true)
-			if err != nil {
-				t.Fatal(err)
+		t.Cleanup(func() {
+			if err := b.Close(); err != nil {
+				t.Error(err)
 			}
-			t.Cleanup(func() {
-				if err := b.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			return b
-		}
+		})
+		return b
 	}
 }
 
@@ -153,14 +99,14 @@ func TestPostgreSQLHoldsTheContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := places(t)
+	need(t)
 	t.Run("contract", func(t *testing.T) { memorytest.Contract(t, place) })
 	t.Run("scenarios", func(t *testing.T) { memorytest.Scenarios(t, file, place) })
 }
 
 // M4: what is no store says so.
 func TestADatabaseWithoutAStoreIsRefused(t *testing.T) {
-	address := server(t)
+	address, _ := fresh(t)
 	for url, want := range map[string]string{
 		address: "there is no store in this database",
 		"postgres://dmpl:secret@127.0.0.1:1/none": "the database is out of reach",
@@ -191,10 +137,65 @@ func TestADatabaseWithoutAStoreIsRefused(t *testing.T) {
 	if _, err := db.Exec(ctx, "INSERT INTO dmpl_version VALUES (99)"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := postgres.Open(ctx, address, true); err == nil || !strings.Contains(err.Error(), "the tables are of version 99, and 1 is the newest that is known") {
+	if _, err := postgres.Open(ctx, address, true); err == nil || !strings.Contains(err.Error(), "the tables are of version 99, and 2 is the newest that is known") {
 		t.Errorf("%v", err)
 	}
 	if err := db.Close(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// M1, M7: of two schemas with one store's id the copy is read and not written. A schema that was renamed is no copy.
+func TestACopyIsNotWritten(t *testing.T) {
+	address, _ := fresh(t)
+	commitIn(t, address, "a")
+	schema := strings.TrimPrefix(address[strings.Index(address, "="):], "=")
+	to, err := need(t).Address(schema + "_copy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := postgres.Open(ctx, to, true) // the tables, which the rows of the original are copied into
+	if err := errors.Join(err, b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"about", "snapshot", "record", "run", "buffered_write", "ledger", "home"} {
+		if err := need(t).Exec(fmt.Sprintf("INSERT INTO %s_copy.dmpl_%s SELECT * FROM %s.dmpl_%s", schema, table, schema, table)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := storeAt(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head, err := s.Snapshot(ctx, ""); err != nil || head.Number != 1 {
+		t.Errorf("a copy is read: %+v, %v", head, err)
+	}
+	_, err = s.Open(ctx, "run", "")
+	var problem *postgres.Problem
+	if !errors.As(err, &problem) || !strings.Contains(err.Error(), fmt.Sprintf("this is a copy of the store in the schema %q", schema)) {
+		t.Errorf("a copy is written: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := need(t).Exec("ALTER SCHEMA " + schema + " RENAME TO " + schema + "_renamed"); err != nil {
+		t.Fatal(err)
+	}
+	commitIn(t, strings.Replace(address, schema, schema+"_renamed", 1), "renamed")
+}
+
+// commitIn makes a store where there is none, and commits a run.
+func commitIn(t *testing.T, address, run string) {
+	t.Helper()
+	s, err := storeAt(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(ctx, "store"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = memorytest.CommitRun(s, run, "", false)
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Errorf("%s: %v", run, err)
 	}
 }

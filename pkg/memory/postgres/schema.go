@@ -30,28 +30,41 @@ CREATE TABLE dmpl_ledger (number bigint PRIMARY KEY, digest text NOT NULL, docum
 CREATE FUNCTION dmpl_ledger_only_grows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the ledger only grows'; END $$;
 CREATE TRIGGER dmpl_ledger_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON dmpl_ledger
 	FOR EACH STATEMENT EXECUTE FUNCTION dmpl_ledger_only_grows();`,
+
+	"CREATE TABLE dmpl_home (one integer PRIMARY KEY CHECK (one = 1), database text NOT NULL, schema text NOT NULL)",
 }
 
-// migrate brings the tables to the newest version, where they are there or may be made.
+// migrate brings the tables to the newest version, where they are there or may be made. Where nothing is to be done, nobody is waited for.
 func (b *Backend) migrate(ctx context.Context, create bool) error {
-	return b.run(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lock); err != nil {
-			return explain("cannot lock the store", err)
-		}
-		version, err := versionOf(ctx, tx)
-		switch {
-		case err != nil:
+	var version int
+	err := b.run(ctx, reading, func(tx pgx.Tx) (err error) {
+		version, err = versionOf(ctx, tx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case version > len(migrations):
+		return &Problem{Detail: fmt.Sprintf("the tables are of version %d, and %d is the newest that is known", version, len(migrations))}
+	case version == 0 && !create:
+		return &Problem{Detail: "there is no store in this database"}
+	case version == len(migrations):
+		return nil
+	}
+	return b.locked(ctx, func(tx pgx.Tx) error {
+		version, err := versionOf(ctx, tx) // another process may have been here while this one waited
+		if err != nil {
 			return err
-		case version > len(migrations):
-			return &Problem{Detail: fmt.Sprintf("the tables are of version %d, and %d is the newest that is known", version, len(migrations))}
-		case version == 0 && !create:
-			return &Problem{Detail: "there is no store in this database"}
+		}
+		var statements []string
+		if version == 0 {
+			statements = append(statements, "CREATE TABLE IF NOT EXISTS dmpl_version (version integer PRIMARY KEY)")
 		}
 		for ; version < len(migrations); version++ {
-			if _, err := tx.Exec(ctx, migrations[version]); err != nil {
-				return explain("cannot make the tables", err)
-			}
-			if _, err := tx.Exec(ctx, "INSERT INTO dmpl_version VALUES ($1)", version+1); err != nil {
+			statements = append(statements, migrations[version], fmt.Sprintf("INSERT INTO dmpl_version VALUES (%d)", version+1))
+		}
+		for _, statement := range statements {
+			if _, err := tx.Exec(ctx, statement); err != nil {
 				return explain("cannot make the tables", err)
 			}
 		}
@@ -66,9 +79,7 @@ func versionOf(ctx context.Context, tx pgx.Tx) (version int, err error) {
 		return 0, explain("cannot look at the tables", err)
 	}
 	if !there {
-		if _, err := tx.Exec(ctx, "CREATE TABLE dmpl_version (version integer PRIMARY KEY)"); err != nil {
-			return 0, explain("cannot make the tables", err)
-		}
+		return 0, nil
 	}
 	if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM dmpl_version").Scan(&version); err != nil {
 		return 0, explain("cannot look at the tables", err)

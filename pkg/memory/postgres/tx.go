@@ -140,6 +140,17 @@ func (t *transaction) Records(snapshot int64, visit func([]byte) error) error {
 	return t.each(visit, "SELECT document FROM dmpl_record WHERE came <= $1 AND (went IS NULL OR went > $1) ORDER BY sequence, came", snapshot)
 }
 
+func (t *transaction) EachRecord(visit func(int64, int64, []byte) error) error {
+	return t.rows("SELECT came, coalesce(went, 0), document FROM dmpl_record ORDER BY sequence, came", nil, func(rows pgx.Rows) error {
+		var came, went int64
+		var text []byte
+		if err := rows.Scan(&came, &went, &text); err != nil {
+			return explain("the database failed", err)
+		}
+		return visit(came, went, text)
+	})
+}
+
 func (t *transaction) Forget(went int64) (int64, error) {
 	return t.exec("DELETE FROM dmpl_record WHERE went IS NOT NULL AND went <= $1", went)
 }

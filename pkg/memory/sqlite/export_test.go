@@ -44,3 +44,19 @@ func (b *Backend) Pragma(ctx context.Context, name string, readers int) (values 
 	}
 	return values, nil
 }
+
+// OpenAsVersion makes a file as an earlier version of the tables had it.
+func OpenAsVersion(ctx context.Context, path string, version int) error {
+	newest := migrations
+	migrations = newest[:version]
+	defer func() { migrations = newest }()
+	if err := ready(path, true); err != nil {
+		return err
+	}
+	db, err := connect(path, "rw", 1)
+	if err != nil {
+		return err
+	}
+	b := &Backend{path: path, write: db}
+	return errors.Join(b.migrate(ctx, true), b.Close())
+}

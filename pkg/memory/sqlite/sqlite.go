@@ -2,16 +2,20 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
-	driver "modernc.org/sqlite"
+	"modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/dmpl/dmpl/pkg/memory"
@@ -20,8 +24,13 @@ import (
 // applicationID marks the files of this package ("dmpl" as four bytes), so that no other program's database is taken for one.
 const applicationID = 0x646d706c
 
-// pragmas hold on every connection. FULL: a commit is on the disk before it is reported, also against a loss of power.
-const pragmas = "_pragma=busy_timeout(30000)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_txlock=immediate"
+// patience is how long another process that writes is waited for. SQLite itself waits for short times, between which a caller who
+// has given up is heard.
+const patience = 30 * time.Second
+
+// pragmas hold on every connection. FULL: a commit is on the disk before it is reported, also against a loss of power. The log
+// shrinks again after a commit that was large.
+const pragmas = "_pragma=busy_timeout(200)&_pragma=synchronous(FULL)&_pragma=journal_size_limit(2097152)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_txlock=immediate"
 
 // Backend is a store's file.
 type Backend struct {
@@ -30,7 +39,10 @@ type Backend struct {
 	read  *sql.DB
 	step  func(statement string) // before every statement of an update; nil but in crash tests
 
-	statements prepared
+	connections connections
+	file        os.FileInfo            // that was opened
+	moved       atomic.Pointer[string] // where the file stands, nil where the file says so
+	copied      *Problem               // why nothing may be written, nil where it may
 }
 
 // Problem says why a file cannot be used as a store.
@@ -69,8 +81,17 @@ func open(ctx context.Context, path string, create bool, step func(string)) (*Ba
 	if b.read, err = connect(path, "rw", 4); err != nil {
 		return nil, err
 	}
-	if err := b.migrate(ctx, create); err != nil {
+	prepare := func() error {
+		if err := b.migrate(ctx, create); err != nil {
+			return err
+		}
+		return b.settle(ctx)
+	}
+	if err := patient(ctx, prepare); err != nil {
 		return nil, errors.Join(b.explain("cannot open the store", err), b.Close())
+	}
+	if b.file, err = os.Stat(path); err != nil {
+		return nil, errors.Join(&Problem{path, "cannot be looked at", err}, b.Close())
 	}
 	return b, nil
 }
@@ -113,12 +134,13 @@ func connect(path, mode string, most int) (*sql.DB, error) {
 		return nil, &Problem{path, "cannot be opened", err}
 	}
 	db.SetMaxOpenConns(most)
+	db.SetMaxIdleConns(most) // else a connection would go with its statements unclosed
 	return db, nil
 }
 
 // Close ends all connections.
 func (b *Backend) Close() error {
-	errs := []error{b.statements.close()}
+	errs := []error{b.connections.close()}
 	for _, db := range []*sql.DB{b.write, b.read} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -129,34 +151,86 @@ func (b *Backend) Close() error {
 
 // Update runs do in an immediate transaction: SQLite lets one write at a time, of all processes.
 func (b *Backend) Update(ctx context.Context, do func(memory.Tx) error) error {
-	if err := b.statements.catchUp(ctx, b.write); err != nil {
-		return b.explain("cannot prepare to write", err)
+	if b.copied != nil {
+		return b.copied
 	}
-	b.at("begin")
-	begun, err := b.write.BeginTx(ctx, nil)
-	if err != nil {
-		return b.explain("cannot begin to write", err)
+	if err := b.present(); err != nil {
+		return err
 	}
-	tx := &transaction{ctx: ctx, tx: begun, backend: b, writes: true}
-	if err := do(tx); err != nil {
-		return errors.Join(b.explainFault(err), ended(begun.Rollback()))
-	}
-	b.at("commit")
-	if err := begun.Commit(); err != nil {
-		return b.explain("cannot commit", errors.Join(err, ended(begun.Rollback())))
-	}
-	b.at("committed")
-	return nil
+	return b.connections.lend(ctx, b.write, func(c *connection) (err error) {
+		b.at("begin")
+		var begun driver.Tx
+		err = patient(ctx, func() (err error) {
+			begun, err = c.begin(ctx, false)
+			return err
+		})
+		if err != nil {
+			return b.explain("cannot begin to write", err)
+		}
+		open := true
+		defer func() { // also where do panics
+			if open {
+				err = errors.Join(err, begun.Rollback())
+			}
+		}()
+		tx := &transaction{ctx, c, b.at}
+		if err := do(tx); err != nil {
+			return b.explainFault(err)
+		}
+		if err := b.writeHome(tx); err != nil {
+			return b.explainFault(err)
+		}
+		b.at("commit")
+		open = false
+		if err := begun.Commit(); err != nil { // the driver has rolled back
+			return b.explain("cannot commit", err)
+		}
+		b.moved.Store(nil)
+		b.at("committed")
+		return nil
+	})
 }
 
 // View runs do in a deferred transaction, which keeps one state of the file in sight.
 func (b *Backend) View(ctx context.Context, do func(memory.Tx) error) error {
-	begun, err := b.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return b.explain("cannot begin to read", err)
+	if err := b.present(); err != nil {
+		return err
 	}
-	err = do(&transaction{ctx: ctx, tx: begun, backend: b})
-	return errors.Join(b.explainFault(err), ended(begun.Rollback()))
+	return b.connections.lend(ctx, b.read, func(c *connection) (err error) {
+		begun, err := c.begin(ctx, true)
+		if err != nil {
+			return b.explain("cannot begin to read", err)
+		}
+		defer func() { err = errors.Join(err, begun.Rollback()) }()
+		return b.explainFault(do(&transaction{ctx, c, func(string) {}}))
+	})
+}
+
+// present says that the file at the path is still the one that was opened: what is written to one that was removed or replaced
+// meanwhile is lost.
+func (b *Backend) present() error {
+	now, err := os.Stat(b.path)
+	switch {
+	case err != nil:
+		return &Problem{b.path, "is gone since it was opened", err}
+	case !os.SameFile(now, b.file):
+		return &Problem{Path: b.path, Detail: "was replaced by another file since it was opened"}
+	}
+	return nil
+}
+
+// patient tries again while another process has the file, until patience or the caller's is at its end.
+func patient(ctx context.Context, try func() error) error {
+	for end := time.Now().Add(patience); ; {
+		err := try()
+		var fault *sqlite.Error
+		if !errors.As(err, &fault) || fault.Code()&0xff != codes.SQLITE_BUSY || time.Now().After(end) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 }
 
 // ended passes over that a transaction is at its end already.
@@ -176,7 +250,7 @@ func (b *Backend) at(statement string) {
 
 // explainFault names the file in errors of the database, and leaves the store's own as they are.
 func (b *Backend) explainFault(err error) error {
-	var fault *driver.Error
+	var fault *sqlite.Error
 	if errors.As(err, &fault) {
 		return b.explain("the database failed", err)
 	}
@@ -192,18 +266,18 @@ var faults = map[int]string{
 	codes.SQLITE_CANTOPEN: "cannot be opened",
 	codes.SQLITE_BUSY:     "another process has been writing for too long",
 	codes.SQLITE_IOERR:    "the disk failed",
+
+	codes.SQLITE_IOERR_SHMSIZE: "the disk is full", // no room for the index of the log
 }
 
 func (b *Backend) explain(detail string, err error) error {
 	var known *Problem
-	if errors.As(err, &known) {
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	var fault *driver.Error
+	var fault *sqlite.Error
 	if errors.As(err, &fault) {
-		if said, ok := faults[fault.Code()&0xff]; ok {
-			detail = said
-		}
+		detail = cmp.Or(faults[fault.Code()], faults[fault.Code()&0xff], detail)
 	}
 	return &Problem{b.path, detail, err}
 }

@@ -2,53 +2,37 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/dmpl/dmpl/pkg/memory"
 )
 
 // transaction is the rows of a store in one transaction.
 type transaction struct {
-	ctx     context.Context
-	tx      *sql.Tx
-	backend *Backend
-	writes  bool
+	ctx  context.Context
+	conn *connection
+	at   func(statement string)
 }
 
-// prepared gives a statement that the writing connection has prepared, nil for none.
-func (t *transaction) prepared(query string) *sql.Stmt {
-	if !t.writes {
-		return nil
+// prepare gives a statement that is to run now. A transaction that was given up ends between two statements, never within
+// one, and needs no goroutine to watch each.
+func (t *transaction) prepare(query string) (statement, error) {
+	t.at(query)
+	if err := t.ctx.Err(); err != nil {
+		return nil, err
 	}
-	t.backend.at(query)
-	return t.backend.statements.in(t.ctx, t.tx, query)
-}
-
-func (t *transaction) execute(query string, args []any) (sql.Result, error) {
-	if s := t.prepared(query); s != nil {
-		return s.ExecContext(t.ctx, args...)
-	}
-	return t.tx.ExecContext(t.ctx, query, args...)
-}
-
-func (t *transaction) one(query string, args []any) *sql.Row {
-	if s := t.prepared(query); s != nil {
-		return s.QueryRowContext(t.ctx, args...)
-	}
-	return t.tx.QueryRowContext(t.ctx, query, args...)
-}
-
-func (t *transaction) query(query string, args []any) (*sql.Rows, error) {
-	if s := t.prepared(query); s != nil {
-		return s.QueryContext(t.ctx, args...)
-	}
-	return t.tx.QueryContext(t.ctx, query, args...)
+	return t.conn.statement(context.Background(), query)
 }
 
 func (t *transaction) exec(query string, args ...any) (int64, error) {
-	result, err := t.execute(query, args)
+	s, err := t.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	result, err := s.ExecContext(context.Background(), named(args))
 	if err != nil {
 		return 0, err
 	}
@@ -68,36 +52,44 @@ func (t *transaction) document(query string, args ...any) (text []byte, err erro
 
 // row reads the one row of a query; the places stay as they are where there is none.
 func (t *transaction) row(query string, args []any, into ...any) error {
-	err := t.one(query, args).Scan(into...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
+	return t.rows(query, args, func() error { return nil }, into...)
 }
 
 // each visits the documents of a query.
 func (t *transaction) each(visit func([]byte) error, query string, args ...any) error {
-	return t.rows(query, args, func(rows *sql.Rows) error {
-		var text []byte
-		if err := rows.Scan(&text); err != nil {
-			return err
-		}
-		return visit(text)
-	})
+	var text []byte
+	return t.rows(query, args, func() error { return visit(text) }, &text)
 }
 
-func (t *transaction) rows(query string, args []any, visit func(*sql.Rows) error) (err error) {
-	rows, err := t.query(query, args)
+// rows reads the rows of a query into places, one after the other, and visits each.
+func (t *transaction) rows(query string, args []any, visit func() error, into ...any) (err error) {
+	s, err := t.prepare(query)
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(context.Background(), named(args))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := visit(rows); err != nil {
+	columns := make([]driver.Value, len(into))
+	for {
+		if err := t.ctx.Err(); err != nil {
+			return err
+		}
+		switch err := rows.Next(columns); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := scan(columns, into); err != nil {
+			return err
+		}
+		if err := visit(); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
 }
 
 // all reads the documents of a query, so that the connection is free for what is done with them.
@@ -138,17 +130,17 @@ func (t *transaction) AddSnapshot(number int64, commitID string, document []byte
 }
 
 func (t *transaction) Find(name memory.Ref) ([][]byte, error) {
-	return t.all("SELECT document FROM record WHERE type = ? AND name = ? AND went IS NULL ORDER BY sequence", name.Type, name.Key)
+	return t.all("SELECT document FROM record WHERE type = ? AND name = ? ORDER BY sequence", name.Type, name.Key)
 }
 
 func (t *transaction) Highest() (highest int64, err error) {
-	err = t.row("SELECT sequence FROM record WHERE went IS NULL ORDER BY sequence DESC LIMIT 1", nil, &highest)
+	err = t.row("SELECT coalesce(max(sequence), 0) FROM record", nil, &highest)
 	return highest, err
 }
 
 func (t *transaction) Changed(name memory.Ref, after int64) (changed bool, err error) {
-	err = t.row("SELECT EXISTS (SELECT 1 FROM record WHERE type = ?1 AND name = ?2 AND (came > ?3 OR went > ?3))",
-		[]any{name.Type, name.Key, after}, &changed)
+	err = t.row("SELECT EXISTS (SELECT 1 FROM record WHERE type = ?1 AND name = ?2 AND came > ?3)"+
+		" OR EXISTS (SELECT 1 FROM gone WHERE type = ?1 AND name = ?2 AND went > ?3)", []any{name.Type, name.Key, after}, &changed)
 	return changed, err
 }
 
@@ -157,11 +149,10 @@ func (t *transaction) Insert(sequence int64, name memory.Ref, came int64, docume
 }
 
 func (t *transaction) Bury(sequence, went int64) error {
-	buried, err := t.exec("DELETE FROM record WHERE sequence = ? AND came = ? AND went IS NULL", sequence, went)
-	if err != nil || buried == 1 {
+	if err := t.do("INSERT INTO gone SELECT sequence, came, ?2, type, name, document FROM record WHERE sequence = ?1 AND came < ?2", sequence, went); err != nil {
 		return err
 	}
-	buried, err = t.exec("UPDATE record SET went = ? WHERE sequence = ? AND went IS NULL", went, sequence)
+	buried, err := t.exec("DELETE FROM record WHERE sequence = ?", sequence)
 	if err == nil && buried != 1 {
 		err = fmt.Errorf("no record of the number %d lives", sequence)
 	}
@@ -169,11 +160,21 @@ func (t *transaction) Bury(sequence, went int64) error {
 }
 
 func (t *transaction) Records(snapshot int64, visit func([]byte) error) error {
-	return t.each(visit, "SELECT document FROM record WHERE came <= ?1 AND (went IS NULL OR went > ?1) ORDER BY sequence, came", snapshot)
+	var number int64
+	var text []byte
+	return t.rows("SELECT sequence, document FROM record WHERE came <= ?1 UNION ALL"+
+		" SELECT sequence, document FROM gone WHERE came <= ?1 AND went > ?1 ORDER BY 1", []any{snapshot}, func() error { return visit(text) }, &number, &text)
+}
+
+func (t *transaction) EachRecord(visit func(int64, int64, []byte) error) error {
+	var sequence, came, went int64
+	var text []byte
+	return t.rows("SELECT sequence, came, 0, document FROM record UNION ALL SELECT sequence, came, went, document FROM gone ORDER BY 1, 2",
+		nil, func() error { return visit(came, went, text) }, &sequence, &came, &went, &text)
 }
 
 func (t *transaction) Forget(went int64) (int64, error) {
-	return t.exec("DELETE FROM record WHERE went IS NOT NULL AND went <= ?", went)
+	return t.exec("DELETE FROM gone WHERE went <= ?", went)
 }
 
 func (t *transaction) Run(id string) ([]byte, error) {
@@ -212,13 +213,8 @@ func (t *transaction) AddRow(number int64, digest string, document []byte) error
 }
 
 func (t *transaction) EachRow(visit func(int64, string, []byte) error) error {
-	return t.rows("SELECT number, digest, document FROM ledger ORDER BY number", nil, func(rows *sql.Rows) error {
-		var number int64
-		var digest string
-		var text []byte
-		if err := rows.Scan(&number, &digest, &text); err != nil {
-			return err
-		}
-		return visit(number, digest, text)
-	})
+	var number int64
+	var digest string
+	var text []byte
+	return t.rows("SELECT number, digest, document FROM ledger ORDER BY number", nil, func() error { return visit(number, digest, text) }, &number, &digest, &text)
 }
