@@ -25,6 +25,7 @@ type App struct {
 	quiet      bool
 	alone      bool // in its process, so that it may set the garbage collector
 	collecting collecting
+	inputs     int // that are read at a time; 0 for one
 }
 
 // Main runs dmpl on the arguments, streams and environment of the process and gives its exit code (CONTRACT Z2).

@@ -10,7 +10,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect"
 )
 
-// smallHeap is the memory, in bytes, up to which a run on ordinary inputs stays.
+// smallHeap is the memory, in bytes, up to which a run on ordinary inputs stays, for each that is read at a time.
 const smallHeap = 48 << 20
 
 // collect sets the garbage collector by the size of an input in bytes. On small ones the heap may grow up to a bound
@@ -31,7 +31,7 @@ func (a *App) collect(size int) {
 		return
 	}
 	debug.SetGCPercent(1000)
-	debug.SetMemoryLimit(smallHeap)
+	debug.SetMemoryLimit(int64(max(a.inputs, 1)) * smallHeap)
 }
 
 // collectFor is collect for a file before it is read: else reading it is what the collector begins with.
@@ -51,8 +51,8 @@ func (a *App) readFile(path string, limit int64) (*dialect.File, error) {
 	return f, err
 }
 
-// collectRun sets the garbage collector by the size of a native run, of which some are in memory at a time.
-func (a *App) collectRun(dir string, jobs int) {
+// collectRun is collect for a native run before it is read.
+func (a *App) collectRun(dir string) {
 	if a.collecting == collectNormally || !a.maySetCollector() {
 		return
 	}
@@ -66,7 +66,7 @@ func (a *App) collectRun(dir string, jobs int) {
 		}
 		return nil
 	})
-	a.collect(size * jobs)
+	a.collect(size)
 }
 
 // collecting is how the garbage collector was set.

@@ -185,14 +185,14 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 	var group sync.WaitGroup
 	var one sync.Mutex // of the progress and the collector
 	next := make(chan []int)
-	jobs := min(o.overrides.jobs, max(len(groups), 1))
-	for range jobs {
+	a.inputs = min(o.overrides.jobs, max(len(groups), 1))
+	for range a.inputs {
 		group.Go(func() {
 			for places := range next {
 				var before *replayedRun
 				for _, i := range places {
 					one.Lock()
-					a.collectRun(dirs[i], jobs)
+					a.collectRun(dirs[i])
 					one.Unlock()
 					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given)
 					if before != nil && !o.overrides.update {
