@@ -15,11 +15,11 @@ import (
 // finished are the clauses whose work is done: each needs a file that implements it and a test that holds it.
 var finished = []string{
 	"C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10",
-	"D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8",
+	"D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9",
 	"V0", "V1", "V2", "V3", "V4", "V5", "V6",
 	"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E11", "E12",
 	"X1", "X2", "X3", "X4", "X5", "X6", "X7", "X8",
-	"M1", "M2", "M3", "M4", "M5", "M8", "M9", "M10", "M11",
+	"M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8", "M9", "M10", "M11",
 	"P1", "P2", "P3", "P4", "P5", "P6", "P7",
 	"R1", "R2", "R3", "R4", "R5", "R6", "R7",
 	"Z1", "Z2", "Z3", "Z4", "Z5",

@@ -28,7 +28,7 @@ var storeEntries = []Entry{
 		Title:   "this environment may not write",
 		Meaning: "Writing runs need an environment that is set and opted in. Everything else reads only.",
 		Causes:  "--env is not set or misspelt, or --buffered-write does not list it.",
-		Action:  "Set env and buffered-write in dmpl.yaml, DMPL_ENV and DMPL_BUFFERED_WRITE, or on the command line.",
+		Action:  "Set env and buffered-write in dmpl.yaml, DMPL_ENV and DMPL_BUFFERED_WRITE, or on the command line; live_read_write asks for --non-deterministic too.",
 	},
 	{
 		Code: StoreUnknownSnapshot, Rule: "M1", Severity: Error, Effect: Fails,
