@@ -152,7 +152,7 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"run", "--from", single, "--out", out, "--visibility", "live_read_write"}, "reads and writes a store, and none is given"},
 		{[]string{"run", "--from", single, "--out", out, "--visibility", "live"}, "must be one of"},
 		{[]string{"run", "--from", single, "--out", out, "--non-deterministic"}, "belongs to --visibility live_read_write"},
-		{[]string{"run", "--from", single, "--out", out, "--store", "mysql:x"}, "--store names no store that is known"},
+		{[]string{"run", "--from", single, "--out", out, "--store", "mysql:x"}, "a store is a file of SQLite or a database of PostgreSQL, and this is neither"},
 		{[]string{"run", "--from", single, "--out", out, "--config", nativeFixture("tree", "policy-2.json")}, "policy-2.json, at /schema_version"},
 		{[]string{"run", "--from", single, "--out", out, "--turns", nativeFixture("inputs", "single", "outputs.jsonl")}, "outputs.jsonl, at /0/npc_id"},
 		{[]string{"run", "--from", single, "--out", out, "--outputs", nativeFixture("inputs", "retry", "outputs.jsonl")}, "nothing asks for the output of turn 0, attempt 1"},

@@ -103,7 +103,7 @@ func (a *App) openStore(ctx context.Context, o storeOptions, create bool) (*memo
 	case kind == "postgres" || kind == "postgresql":
 		backend, err = postgres.Open(ctx, o.store, create)
 	default: // the text may hold a password, so it is not repeated
-		return nil, usage("Give sqlite:PATH or postgres://USER@HOST/DATABASE.", "--store names no store that is known")
+		return nil, usage("Give sqlite:PATH or postgres://USER@HOST/DATABASE.", "a store is a file of SQLite or a database of PostgreSQL, and this is neither")
 	}
 	if err != nil {
 		return nil, storeError(err)
