@@ -78,12 +78,12 @@ func (c *streamComparer) order(side *Stream) ([]int, bool) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(side.rows.at(a).index, side.rows.at(b).index) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(side.rows.At(a).index, side.rows.At(b).index) })
 	for i, position := range order {
-		index := int(side.rows.at(position).index)
+		index := int(side.rows.At(position).index)
 		detail := ""
 		switch {
-		case i > 0 && int(side.rows.at(order[i-1]).index) == index:
+		case i > 0 && int(side.rows.At(order[i-1]).index) == index:
 			detail = fmt.Sprintf("index %d stands more than once", index)
 		case side.Partial == "" && index != i:
 			detail = fmt.Sprintf("there is no event with index %d", i)
@@ -131,7 +131,7 @@ func (c *streamComparer) alignEvents(leftOrder, rightOrder []int) error {
 func (c *streamComparer) compareEvents(leftOrder, rightOrder []int) error {
 	for len(leftOrder) > 0 && len(rightOrder) > 0 {
 		l, r := leftOrder[0], rightOrder[0]
-		switch order := cmp.Compare(c.left.rows.at(l).index, c.right.rows.at(r).index); {
+		switch order := cmp.Compare(c.left.rows.At(l).index, c.right.rows.At(r).index); {
 		case order < 0:
 			leftOrder = leftOrder[1:]
 		case order > 0:
@@ -226,7 +226,7 @@ func (c *streamComparer) showContext() {
 func near(side *Stream, order []int, index int) []int {
 	var out []int
 	for _, position := range order {
-		if at := int(side.rows.at(position).index); at >= index-around && at <= index+around {
+		if at := int(side.rows.At(position).index); at >= index-around && at <= index+around {
 			out = append(out, position)
 		}
 	}

@@ -13,8 +13,8 @@ type Stream struct {
 	Findings []finding.Finding
 	Payload  func(position int) ([]byte, error) // of the event at a position in stored order, as JSON
 
-	rows  chunked[streamRow] // in stored order
-	turns chunked[turn]      // the events of a turn share one
+	rows  thread.List[streamRow] // in stored order
+	turns thread.List[turn]      // the events of a turn share one
 	kinds []thread.Kind
 	known map[thread.Kind]int32 // places in kinds
 }
@@ -43,43 +43,16 @@ func (s *Stream) Add(e thread.Event) {
 		s.known[e.Kind], s.kinds = kind, append(s.kinds, e.Kind)
 	}
 	of := turn{e.ThreadID, e.TurnID, e.CorrelationID}
-	if n := s.turns.count(); n == 0 || *s.turns.at(n - 1) != of {
-		s.turns.add(of)
+	if n := s.turns.Count(); n == 0 || *s.turns.At(n - 1) != of {
+		s.turns.Add(of)
 	}
-	s.rows.add(streamRow{int32(e.Index), kind, int32(s.turns.count() - 1)})
+	s.rows.Add(streamRow{int32(e.Index), kind, int32(s.turns.Count() - 1)})
 }
 
 // Count gives the number of events.
-func (s *Stream) Count() int { return s.rows.count() }
+func (s *Stream) Count() int { return s.rows.Count() }
 
 func (s *Stream) event(position int) streamEvent {
-	r := s.rows.at(position)
-	return streamEvent{int(r.index), s.kinds[r.kind], s.turns.at(int(r.turn))}
-}
-
-// chunked is a list that grows without being copied: it is never there twice.
-type chunked[T any] struct{ chunks [][]T }
-
-const chunk = 1 << 10
-
-func (c *chunked[T]) count() int {
-	if len(c.chunks) == 0 {
-		return 0
-	}
-	return (len(c.chunks)-1)*chunk + len(c.chunks[len(c.chunks)-1])
-}
-
-func (c *chunked[T]) at(i int) *T { return &c.chunks[i/chunk][i%chunk] }
-
-func (c *chunked[T]) add(one T) {
-	last := len(c.chunks) - 1
-	if last < 0 || len(c.chunks[last]) == chunk {
-		var room []T
-		if last >= 0 { // most streams are short
-			room = make([]T, 0, chunk)
-		}
-		c.chunks = append(c.chunks, room)
-		last++
-	}
-	c.chunks[last] = append(c.chunks[last], one)
+	r := s.rows.At(position)
+	return streamEvent{int(r.index), s.kinds[r.kind], s.turns.At(int(r.turn))}
 }

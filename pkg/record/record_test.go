@@ -41,13 +41,15 @@ func lines(t *testing.T, name, document string) []record.Text {
 // tools gives the documents of the run with tool calls.
 func tools(t *testing.T) (record.Settings, record.Documents) {
 	t.Helper()
-	return record.Settings{
+	s := record.Settings{
 		RunID: "r", WorkflowID: "w", Visibility: execute.ReadOnly, Lane: run.Lane{Name: "ci", Deterministic: true},
 		ModelConfig: []byte(`{"provider_name":"p","model_name":"m","decoding":{"temperature":0},"seed":1}`),
-	}, record.Documents{
+	}
+	d := record.Documents{
 		Snapshot: file(t, "tools", run.SnapshotFile), Config: file(t, "tools", run.ConfigFile), Policies: file(t, "tools", run.PoliciesFile),
 		Profiles: file(t, "tools", run.ProfilesFile),
 	}
+	return s, d
 }
 
 // said is a model that answers what it is told to.

@@ -76,9 +76,9 @@ type normativeKey struct {
 
 // record is what is kept of the events so far.
 type record struct {
-	rows    chunked[row]
-	keys    chunked[turnKey]      // by the number of a turn
-	open    chunked[turn]         // by the number of a turn
+	rows    thread.List[row]
+	keys    thread.List[turnKey]  // by the number of a turn
+	open    thread.List[turn]     // by the number of a turn
 	moved   map[int]int32         // index to position, where they differ
 	others  map[int32]thread.Kind // by position, of otherRow
 	ids     map[string]int32
@@ -98,21 +98,21 @@ func newRecord() record {
 
 // forget lets go of what only the events after an event ask for, once all are there.
 func (r *record) forget() {
-	r.open, r.turns, r.asked, r.decided, r.intents = chunked[turn]{}, nil, nil, nil, nil
+	r.open, r.turns, r.asked, r.decided, r.intents = thread.List[turn]{}, nil, nil, nil, nil
 }
 
-func (r *record) count() int { return r.rows.count() }
+func (r *record) count() int { return r.rows.Count() }
 
-func (r *record) row(position int) *row { return r.rows.at(position) }
+func (r *record) row(position int) *row { return r.rows.At(position) }
 
 // key gives what an event has in common with those of its turn.
-func (r *record) key(of *row) turnKey { return *r.keys.at(int(of.turn)) }
+func (r *record) key(of *row) turnKey { return *r.keys.At(int(of.turn)) }
 
 func (r *record) append(added row) {
 	if n := r.count(); int(added.index) != n {
 		r.moved[int(added.index)] = int32(n)
 	}
-	r.rows.add(added)
+	r.rows.Add(added)
 }
 
 // atIndex gives the event of an index; nil where none has come.
@@ -147,12 +147,12 @@ func (r *record) keyOf(e thread.Event) turnKey {
 func (r *record) turnOf(key turnKey) (*turn, int32) {
 	n, ok := r.turns[key]
 	if !ok {
-		n = int32(r.open.count())
+		n = int32(r.open.Count())
 		r.turns[key] = n
-		r.keys.add(key)
-		r.open.add(turn{intent: -1, decision: -1})
+		r.keys.Add(key)
+		r.open.Add(turn{intent: -1, decision: -1})
 	}
-	return r.open.at(int(n)), n
+	return r.open.At(int(n)), n
 }
 
 const digestPrefix = "sha256:"
