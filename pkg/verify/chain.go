@@ -53,9 +53,6 @@ func (c *Chains) Add(t *trace.Trace) {
 		chain: kept(manifest.Field("/chain")), start: t.Recording.Snapshot.Path, starts: startDigest(t.Recording.Snapshot),
 		leaves: kept(t.Recording.Commit.Field("/state_digest_after")), made: kept(t.Recording.Commit.Field("/resulting_snapshot_id")),
 	})
-	if t.Recording.Commit.Field("/resulting_snapshot_id").Ok() { // M4: other runs commit to a store between two links
-		c.links[len(c.links)-1].leaves = trace.Field{}
-	}
 }
 
 // Join takes the runs of another watch into account.
@@ -129,7 +126,7 @@ func (l *link) follows(before *link) []finding.Finding {
 	return fs
 }
 
-// apart says that other runs committed to the store between the start of a run and its commit: what the next one starts at is then
+// apart says (M4) that other runs committed to the store between the start of a run and its commit: what the next one starts at is then
 // more than the run left, and only the store can vouch for it (dmpl replay --store).
 func (l *link) apart() bool {
 	start, errStart := strconv.ParseInt(l.snapshot.Text(), 10, 64)

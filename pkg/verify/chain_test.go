@@ -66,6 +66,32 @@ func TestLinksOfAChain(t *testing.T) {
 			t.Errorf("a commit that made %s: %+v", made, got)
 		}
 	}
+	for _, c := range []struct { // M4: the second starts at another state than the first left, at the snapshot that its commit made
+		made string
+		want []string
+	}{
+		{"00000000000000000041", []string{"snapshot.json"}}, // the next one of the store: no other run committed
+		{"00000000000000000043", nil},                       // others did, and the store alone can vouch for the state
+	} {
+		root := t.TempDir()
+		var chains verify.Chains
+		first, second := features(0), features(1)
+		first.Turns, second.SnapshotID = 2, c.made
+		for _, f := range []runtest.Features{first, second} {
+			dir := runtest.Write(t, filepath.Join(root, f.RunID), f)
+			if f.Chain.Index == 0 {
+				runtest.Replace(t, dir, run.CommitFile, `"writes":`, `"resulting_snapshot_id":"`+c.made+`","writes":`)
+			}
+			chains.Add(mustRead(t, dir).Trace)
+		}
+		var got []string
+		for _, f := range chains.Findings() {
+			got = append(got, filepath.Base(f.Artifact))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("another start, at %s: %q, want %q", c.made, got, c.want)
+		}
+	}
 	other := runtest.Write(t, filepath.Join(t.TempDir(), "elsewhere"), features(0))
 	runtest.Replace(t, other, run.ManifestFile, `"complete"`, `"open"`)
 	var chains verify.Chains
