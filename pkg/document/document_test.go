@@ -1,7 +1,10 @@
 package document_test
 
 import (
+	"math"
+	"math/rand"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -117,6 +120,35 @@ func TestTextsAreRawWhereTheyAreUTF8(t *testing.T) {
 		if got := string(w.Bytes()); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
+	}
+}
+
+func TestRealsAreTheShortestText(t *testing.T) {
+	random := rand.New(rand.NewSource(3))
+	values := []float64{
+		0, math.Copysign(0, -1), 1, -1, 0.1, 0.1 + 0.2, 1e-6, -1e-6, 1.5e-6, 1e-7, 5e-324, 0.315336, 638399352000000000, 1e15, 1e15 - 1, 999999999.999999,
+		999999999.9999999, 1e9, -1e9, 123456789.000001, math.MaxFloat64, 1 / 3.0, 1e300 / 3,
+	}
+	for range 200_000 {
+		micros := float64(random.Int63n(4e15)-2e15) / 1e6
+		values = append(values, micros, math.Nextafter(micros, 0), math.Float64frombits(random.Uint64()), random.Float64(), float64(random.Intn(1e6))/1e6)
+	}
+	for _, value := range values {
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			continue
+		}
+		if got, want := string(document.AppendReal(nil, value)), strconv.FormatFloat(value, 'f', -1, 64); got != want {
+			t.Fatalf("%b is written as %s, want %s", value, got, want)
+		}
+	}
+}
+
+func TestASumIsItsHex(t *testing.T) {
+	sum := canon.Sum{0, 1, 0xab, 31: 0xff}
+	w := document.NewWriter(document.Style{})
+	w.Object("", func() { w.Sum("d", sum) })
+	if got, want := string(w.Bytes()), `{"d":"`+sum.Hex()+`"}`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

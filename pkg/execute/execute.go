@@ -127,10 +127,16 @@ type Run struct {
 	digests    pipeline.Digester
 	events     int
 	rows       int
-	event      *document.Writer   // of every event
-	ranked     []*document.Writer // of the rows of a turn, by kind
-	refused    bool               // a turn did not pass the gate
-	last       ending             // of the last turn
+	event      *document.Writer // of every event
+	ranked     []rowWriter      // of the rows of a turn, by kind
+	refused    bool             // a turn did not pass the gate
+	last       ending           // of the last turn
+}
+
+// rowWriter writes the rows of one kind.
+type rowWriter struct {
+	document *document.Writer
+	records  pipeline.RecordWriter
 }
 
 // ending is what a turn came to.

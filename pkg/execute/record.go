@@ -72,10 +72,10 @@ func (t *turn) prompted(n int, a *pipeline.Attempt) (bool, error) {
 	e := event{interceptor: "before_prompt", decision: "prompt_ready"}
 	e.stage = t.place(n, func(w *document.Writer) {
 		if t.context != nil {
-			w.Text("context_digest", t.context.Hex())
+			w.Sum("context_digest", *t.context)
 		}
-		w.Text("constraints_digest", constraints.Hex())
-		w.Text("prompt_digest", a.Prompt.SHA256().Hex())
+		w.Sum("constraints_digest", constraints)
+		w.Sum("prompt_digest", a.Prompt.SHA256())
 	})
 	var rows [][]byte
 	if n == 0 && t.run.o.Visibility != Off {
@@ -91,7 +91,7 @@ func (t *turn) prompted(n int, a *pipeline.Attempt) (bool, error) {
 
 func (t *turn) output(n int, a *pipeline.Attempt) error {
 	return t.line(OutputsFile, n, func(w *document.Writer) {
-		w.Text("prompt_digest", a.Prompt.SHA256().Hex())
+		w.Sum("prompt_digest", a.Prompt.SHA256())
 		w.Text("text", a.Answer.Text)
 		w.Bool("truncated", a.Answer.Truncated)
 		w.Raw("model_config", t.run.o.ModelConfig)
@@ -134,8 +134,8 @@ func (t *turn) effects(n int) error {
 		return err
 	}
 	err = t.write(event{interceptor: "mutate", decision: "applied", stage: t.place(n, func(w *document.Writer) {
-		w.Text("mutation_batch_digest", batch.Hex())
-		w.Text("state_digest", state.Hex())
+		w.Sum("mutation_batch_digest", batch)
+		w.Sum("state_digest", state)
 	})})
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (t *turn) place(attempt int, made func(*document.Writer)) func(*document.Wr
 }
 
 func digest(name string, sum canon.Sum) func(*document.Writer) {
-	return func(w *document.Writer) { w.Text(name, sum.Hex()) }
+	return func(w *document.Writer) { w.Sum(name, sum) }
 }
 
 // line writes a line of a file that goes by turn and attempt.
@@ -224,15 +224,15 @@ func (t *turn) retrieved() (rows [][]byte, links []string, err error) {
 	for i, kind := range kinds {
 		id := "r" + strconv.Itoa(t.run.rows)
 		if len(t.run.ranked) == i {
-			t.run.ranked = append(t.run.ranked, document.NewWriter(document.Style{}))
+			t.run.ranked = append(t.run.ranked, rowWriter{document: document.NewWriter(document.Style{})})
 		}
-		w := t.run.ranked[i]
-		w.Reset()
+		w := &t.run.ranked[i]
+		w.document.Reset()
 		if err := t.row(w, id, kind, candidatesOf(&t.input.Query.Candidates, i)); err != nil {
 			return nil, nil, err
 		}
 		t.run.rows++
-		rows, links = append(rows, w.Bytes()), append(links, id)
+		rows, links = append(rows, w.document.Bytes()), append(links, id)
 	}
 	return rows, links, nil
 }
@@ -266,11 +266,12 @@ func (t *turn) query(mode string) (string, error) {
 	return t.queries[mode], nil
 }
 
-func (t *turn) row(w *document.Writer, id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) error {
+func (t *turn) row(to *rowWriter, id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) error {
 	query, err := t.query(mode(kind))
 	if err != nil {
 		return err
 	}
+	w := to.document
 	w.Object("", func() {
 		w.Text("retrieval_event_id", id)
 		w.Text("run_id", t.run.o.RunID)
@@ -281,7 +282,7 @@ func (t *turn) row(w *document.Writer, id string, kind *pipeline.Retrieved, cand
 		w.Text("query_fingerprint", query)
 		w.Text("retrieval_mode", mode(kind))
 		w.Integer("candidate_count", int64(kind.Considered))
-		kind.WriteRecords(w, "selected_records")
+		to.records.Write(w, "selected_records", kind)
 		kind.Policy.Filters.Write(w, "applied_filters")
 		w.Text("order", string(kind.Policy.Order))
 		if kind.Searched {
