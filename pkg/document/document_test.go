@@ -1,10 +1,12 @@
 package document_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -164,9 +166,40 @@ func TestMembersWhoseNamesAreData(t *testing.T) {
 	if err := o.Err(); err == nil || err.Error() != "at /bad/y: expected object, found number" {
 		t.Error(err)
 	}
-	o = open(t, `{"x":true}`)
-	o.EachText(func(string, string) { t.Error("a boolean is no text") })
-	if err := o.Err(); err == nil || err.Error() != "at /x: expected string, found boolean" {
-		t.Error(err)
+	for name, at := range map[string]string{"x": "/x", "": "/", "a/b": "/a~1b"} {
+		o = open(t, `{"`+name+`":true}`)
+		o.EachText(func(string, string) { t.Error("a boolean is no text") })
+		if err := o.Err(); err == nil || err.Error() != "at "+at+": expected string, found boolean" {
+			t.Error(err)
+		}
+		o = open(t, `{"list":[{},{"`+name+`":true}]}`)
+		o.Each("list", func(e *document.Object) {
+			e.EachMember(func(string, *document.Object) { t.Error("a boolean is no object") })
+		})
+		if err := o.Err(); err == nil || err.Error() != "at /list/1"+at+": expected object, found boolean" {
+			t.Error(err)
+		}
+	}
+}
+
+func TestUnknownMembersAreThoseThatNothingAskedFor(t *testing.T) {
+	for _, n := range []int{1, 63, 64, 65, 200} {
+		var src strings.Builder
+		for i := range n {
+			fmt.Fprintf(&src, `,"m%03d":null`, i)
+		}
+		o := open(t, "{"+src.String()[1:]+"}")
+		var want []string
+		for i := range n {
+			if name := fmt.Sprintf("m%03d", i); i%3 == 1 {
+				o.Text(name, "")
+			} else {
+				want = append(want, name)
+			}
+		}
+		o.Text("not there", "")
+		if got := o.Unknown(); !slices.Equal(got, want) || o.Empty() {
+			t.Errorf("%d members: %q, want %q", n, got, want)
+		}
 	}
 }

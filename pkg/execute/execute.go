@@ -200,12 +200,13 @@ func (r *Run) configure() error {
 
 // fault gives an error its document: nil for none.
 func fault(d trace.Document, err error) error {
+	if err == nil {
+		return nil
+	}
 	var inDocument *document.Error
 	var inThread *thread.Error
 	var inPipeline *pipeline.Error
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &inDocument):
 		return &Error{d.Path, d.At + inDocument.Pointer, inDocument.Detail}
 	case errors.As(err, &inThread):
