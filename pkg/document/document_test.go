@@ -145,11 +145,14 @@ func TestRealsAreTheShortestText(t *testing.T) {
 	}
 }
 
-func TestASumIsItsHex(t *testing.T) {
+func TestASumIsItsHexAndANumberStandsBehindItsLetters(t *testing.T) {
 	sum := canon.Sum{0, 1, 0xab, 31: 0xff}
 	w := document.NewWriter(document.Style{})
-	w.Object("", func() { w.Sum("d", sum) })
-	if got, want := string(w.Bytes()), `{"d":"`+sum.Hex()+`"}`; got != want {
+	w.Object("", func() {
+		w.Sum("d", sum)
+		w.Numbered("n", "e", 1200)
+	})
+	if got, want := string(w.Bytes()), `{"d":"`+sum.Hex()+`","n":"e1200"}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -115,6 +115,13 @@ func (w *Writer) Text(name, value string) {
 	w.quote(value)
 }
 
+// Numbered writes a string: letters of ASCII, and a number behind them.
+func (w *Writer) Numbered(name, letters string, number int64) {
+	w.start(name)
+	w.dst = append(append(w.dst, '"'), letters...)
+	w.dst = append(strconv.AppendInt(w.dst, number, 10), '"')
+}
+
 // OptionalText writes a string or null.
 func (w *Writer) OptionalText(name string, value *string) {
 	if value == nil {

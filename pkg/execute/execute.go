@@ -129,6 +129,7 @@ type Run struct {
 	rows       int
 	event      *document.Writer // of every event
 	ranked     []rowWriter      // of the rows of a turn, by kind
+	turn       turn             // the one that is executed
 	refused    bool             // a turn did not pass the gate
 	last       ending           // of the last turn
 }
