@@ -15,6 +15,7 @@ type recall struct {
 	beliefs  recalled[memory.Belief]
 	denials  []denial // of the facts
 	words    wordSet  // scratch: of the input
+	search   search   // scratch: of the answer
 }
 
 // of prepares for a memory.
@@ -43,6 +44,14 @@ func (known *recall) denialsOf(facts []memory.Fact) []denial {
 		known.denials = denials
 	}
 	return denials
+}
+
+// searchFor gives a search of a dialogue.
+func (known *recall) searchFor(dialogue string) *search {
+	if known == nil {
+		return newSearch(dialogue)
+	}
+	return searchAgain(&known.search, dialogue)
 }
 
 // recalled is what is kept of the records of one kind.
