@@ -186,15 +186,17 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 	var one sync.Mutex // of the progress and the collector
 	next := make(chan []int)
 	a.inputs = min(o.overrides.jobs, max(len(groups), 1))
+	a.collect(0) // most runs are walked through
 	for range a.inputs {
 		group.Go(func() {
 			for places := range next {
 				var before *replayedRun
 				for _, i := range places {
-					one.Lock()
-					a.collectRun(dirs[i])
-					one.Unlock()
-					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given)
+					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given, func() {
+						one.Lock()
+						defer one.Unlock()
+						a.collectRun(dirs[i])
+					})
 					if before != nil && !o.overrides.update {
 						before.letGo()
 					}
@@ -222,7 +224,14 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 	return runs, nil
 }
 
-func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given *tree) (replayedRun, error) {
+// replayOne replays a run. It calls whole before it reads all of it, which few runs ask for.
+func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given *tree, whole func()) (replayedRun, error) {
+	if before == nil && !o.overrides.update && given.store == nil {
+		if r, ok := a.replaySame(dir, o, given); ok {
+			return r, nil
+		}
+	}
+	whole()
 	settings := dialect.Options{Limit: int64(o.limit), Digests: o.format.value == formatJSON}
 	r := replayedRun{dir: dir, reached: true}
 	artifact, err := native.ReadFolder(dir, settings)
@@ -258,12 +267,17 @@ func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given
 		}
 		r.result = r.made.Result
 	}
-	r.chain.Add(artifact.Trace, r.made)
-	r.verified.Add(artifact.Trace)
-	r.result.Name, r.result.Inputs = dir, slices.Concat(artifact.Inputs, given.inputs)
+	r.describe(given, artifact.Inputs)
+	return r, nil
+}
+
+// describe names the result, and notes the place of the run in a chain.
+func (r *replayedRun) describe(given *tree, inputs []finding.Input) {
+	r.chain.Add(r.trace, r.made)
+	r.verified.Add(r.trace)
+	r.result.Name, r.result.Inputs = r.dir, slices.Concat(inputs, given.inputs)
 	if len(r.overrides) > 0 || given.profiles != nil {
-		r.result.Name = dir + " with the working tree's files"
+		r.result.Name = r.dir + " with the working tree's files"
 	}
 	detach(&r.result)
-	return r, nil
 }

@@ -40,6 +40,12 @@ func BenchmarkReplayOfTurns(b *testing.B) {
 		{"verification", func() { verify.Trace(recorded.Trace, recorded.Shape, verify.Options{InFolder: true}) }},
 		{"pipeline", func() { runPipeline(b, recorded.Trace.Recording) }},
 		{"execution", func() { runExecution(b, recorded.Trace) }},
+		{"same", func() {
+			made, err := replaySame(dir, replay.RunOptions{Until: replay.All})
+			if err != nil || made.Result.Verdict != finding.Equivalent {
+				b.Fatalf("%v: %s", err, made.Result.Verdict)
+			}
+		}},
 		{"replay", func() {
 			made, err := replay.Run(recorded.Trace, replay.RunOptions{Until: replay.All})
 			if err != nil || made.Result.Verdict != finding.Equivalent {
