@@ -107,6 +107,19 @@ func TestStylesSpellTheSameDocument(t *testing.T) {
 	}
 }
 
+// UTF8 changes the spelling of a text and not the text; half of a pair has no other than the escape.
+func TestTextsAreRawWhereTheyAreUTF8(t *testing.T) {
+	for text, want := range map[string]string{
+		"é\U0001F600\u2028\x7f\x00\"\\": "\"é\U0001F600\u2028\x7f\\u0000\\\"\\\\\"", "é\xed\xa0\xbd": `"\u00e9\ud83d"`, "\xff": `"\ufffd"`,
+	} {
+		w := document.NewWriter(document.Style{UTF8: true})
+		w.Text("", text)
+		if got := string(w.Bytes()); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestMembersWhoseNamesAreData(t *testing.T) {
 	o := open(t, `{"o":{"a/b":{"t":"x"},"c":{}},"t":{"b":"1","a":"2"},"bad":{"x":{},"y":1},"worse":{"x":true}}`)
 	var got []string

@@ -2,6 +2,7 @@ package document
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dotnet"
@@ -11,6 +12,7 @@ import (
 type Style struct {
 	LlamaBrain bool // text and floats as LlamaBrain writes them: non-ASCII raw, binary32 (llamabrain.md §0, NJ form)
 	Indent     bool // two spaces, LF, `"key": value`
+	UTF8       bool // non-ASCII raw, as json-v1 has it, in every text that is UTF-8: fewer bytes for a digest to read
 	OmitNull   bool // members that are null are left out
 	Binary32   bool // reals are binary32, as the shortest text that is the same binary32 again
 }
@@ -67,6 +69,10 @@ func (w *Writer) newline() {
 func (w *Writer) quote(s string) {
 	if w.style.LlamaBrain {
 		w.dst = dotnet.Quote(w.dst, s)
+		return
+	}
+	if w.style.UTF8 && utf8.ValidString(s) {
+		w.dst = canon.Quote(w.dst, []byte(s))
 		return
 	}
 	w.dst = canon.QuoteASCII(w.dst, []byte(s))

@@ -124,6 +124,7 @@ type Run struct {
 	digested   int       // writes of the buffer that sum covers
 	sum        canon.Sum // of the state after them
 	scene      pipeline.Scene
+	digests    pipeline.Digester
 	events     int
 	rows       int
 	event      *document.Writer   // of every event

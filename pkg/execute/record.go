@@ -49,7 +49,7 @@ func (t *turn) attempt(n int, a *pipeline.Attempt, failed error) (done bool, err
 	if !a.Understood {
 		return true, t.fail(n, StageFailed, nil, failed.Error())
 	}
-	parsed, err := a.Parsed.Digest()
+	parsed, err := t.run.digests.Parsed(a.Parsed)
 	if err != nil {
 		return true, t.fail(n, StageFailed, nil, "what was parsed has no canonical form: "+err.Error())
 	}
@@ -65,7 +65,7 @@ func (t *turn) attempt(n int, a *pipeline.Attempt, failed error) (done bool, err
 // prompted writes before_prompt/prompt_ready, on the first attempt with what was retrieved.
 func (t *turn) prompted(n int, a *pipeline.Attempt) (bool, error) {
 	stated, _ := t.doc.Value.Get("constraints")
-	constraints, err := a.ConstraintsDigest(stated, len(t.input.Constraints))
+	constraints, err := t.run.digests.Constraints(stated, a.Constraints, len(t.input.Constraints))
 	if err != nil {
 		return false, t.fail(n, StageFailed, nil, "the constraints have no canonical form: "+err.Error())
 	}
@@ -103,7 +103,7 @@ func (t *turn) judged(n int, a *pipeline.Attempt, failed error) (done bool, err 
 	if !a.Judged {
 		return true, t.fail(n, StageFailed, nil, failed.Error())
 	}
-	gate, err := a.Gate.Digest()
+	gate, err := t.run.digests.Gate(a.Gate)
 	if err != nil {
 		return true, t.fail(n, StageFailed, nil, "what the gate said has no canonical form: "+err.Error())
 	}
@@ -119,7 +119,7 @@ func (t *turn) judged(n int, a *pipeline.Attempt, failed error) (done bool, err 
 // effects writes what a turn did that passed the gate: to the memory, and to the world.
 func (t *turn) effects(n int) error {
 	result := t.report.Result
-	batch, err := result.Batch.Digest()
+	batch, err := t.run.digests.Batch(result.Batch)
 	if err == nil {
 		err = canon.Valid(pipeline.DispatchedList(result.Dispatched))
 	}

@@ -94,7 +94,9 @@ func writeScores[T any](w *document.Writer, name string, k *kind[T], records []T
 			if k.name == memory.TypeEpisode && !k.eligible(by, &records[i]) {
 				continue
 			}
-			score, relevance := k.score(by, &records[i])
+			said := k.said(&records[i], by.version)
+			relevance := by.relevance(said, by.words.share(said))
+			score := k.score(by, &records[i], relevance)
 			if !by.rankable(score) {
 				err = unrankable(k.list, i)
 				return
