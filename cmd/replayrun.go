@@ -186,16 +186,15 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 	var one sync.Mutex // of the progress and the collector
 	next := make(chan []int)
 	a.inputs = min(o.overrides.jobs, max(len(groups), 1))
-	a.collect(0) // most runs are walked through
 	for range a.inputs {
 		group.Go(func() {
 			for places := range next {
 				var before *replayedRun
 				for _, i := range places {
-					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given, func() {
+					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given, func(lines bool) {
 						one.Lock()
 						defer one.Unlock()
-						a.collectRun(dirs[i])
+						a.collectRun(dirs[i], lines)
 					})
 					if before != nil && !o.overrides.update {
 						before.letGo()
@@ -224,14 +223,15 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 	return runs, nil
 }
 
-// replayOne replays a run. It calls whole before it reads all of it, which few runs ask for.
-func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given *tree, whole func()) (replayedRun, error) {
+// replayOne replays a run. It calls collect before it reads it, without or with its lines.
+func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given *tree, collect func(lines bool)) (replayedRun, error) {
+	collect(false)
 	if before == nil && !o.overrides.update && given.store == nil {
 		if r, ok := a.replaySame(dir, o, given); ok {
 			return r, nil
 		}
 	}
-	whole()
+	collect(true)
 	settings := dialect.Options{Limit: int64(o.limit), Digests: o.format.value == formatJSON}
 	r := replayedRun{dir: dir, reached: true}
 	artifact, err := native.ReadFolder(dir, settings)
