@@ -144,3 +144,16 @@ func readFile(t *testing.T, dir, name string) []byte {
 	}
 	return text
 }
+
+// R7: a candidate that the start snapshot does not have is in the row that is made again, and is said all the same.
+func TestAnUnknownCandidateIsNoSameRun(t *testing.T) {
+	dir := runtest.Copy(t, filepath.Join(native, "runs", "candidates"), filepath.Join(t.TempDir(), "run"))
+	runtest.Replace(t, dir, run.CandidatesFile, `"candidates": [{"record_id": "e2"`, `"candidates": [{"record_id":"nobody","score":0.01},{"record_id": "e2"`)
+	runtest.Replace(t, dir, "retrieval/0000.jsonl", `"candidates":[{"record_id":"e2"`, `"candidates":[{"record_id":"nobody","score":0.01},{"record_id":"e2"`)
+	runtest.Repair(t, dir)
+	o := replay.RunOptions{Until: replay.All}
+	r, _ := replayRun(t, dir, o)
+	if _, err := replaySame(dir, o); err == nil || len(r.Findings) != 1 || r.Findings[0].Code != finding.ReplayCandidateUnknown {
+		t.Errorf("%v%s", err, told(r))
+	}
+}
