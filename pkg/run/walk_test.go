@@ -44,12 +44,11 @@ func walked(t *testing.T, dir, made string, limit int64) (*run.Run, error) {
 		}
 	}
 	envelope, errEnvelope := os.ReadFile(filepath.Join(made, run.TraceFile))
-	commit, errCommit := os.ReadFile(filepath.Join(made, run.CommitFile))
-	if errEnvelope != nil || errCommit != nil && !errors.Is(errCommit, os.ErrNotExist) {
-		t.Fatal(errEnvelope, errCommit)
+	if errEnvelope != nil {
+		t.Fatal(errEnvelope)
 	}
 	envelope = append(envelope[:bytes.Index(envelope, []byte(`,"metadata":`))], '}')
-	return w.End(envelope, bytes.TrimSuffix(commit, []byte("\n")), len(whole.Trace.Events))
+	return w.End(envelope, len(whole.Trace.Events))
 }
 
 // D8: a run that is walked through is described as one that is read whole: the same inputs, the same digests of its files.
