@@ -25,7 +25,7 @@ func Text(raw []byte) ([]byte, error) {
 	if t&escaped == 0 {
 		return inner, nil
 	}
-	return unescape(nil, inner), nil
+	return unescape(make([]byte, 0, len(inner)), inner), nil
 }
 
 // unescape appends the text of a scanned literal's inside. A surrogate that stands alone is kept as the three bytes

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"encoding/hex"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
@@ -113,6 +115,13 @@ func (w *Writer) Text(name, value string) {
 	w.quote(value)
 }
 
+// Numbered writes a string: letters of ASCII, and a number behind them.
+func (w *Writer) Numbered(name, letters string, number int64) {
+	w.start(name)
+	w.dst = append(append(w.dst, '"'), letters...)
+	w.dst = append(strconv.AppendInt(w.dst, number, 10), '"')
+}
+
 // OptionalText writes a string or null.
 func (w *Writer) OptionalText(name string, value *string) {
 	if value == nil {
@@ -164,11 +173,44 @@ func (w *Writer) Real(name string, value float64) {
 		w.dst = dotnet.AppendFloat(w.dst, float32(value))
 		return
 	}
-	bits := 64
 	if w.style.Binary32 {
-		bits = 32
+		w.dst = strconv.AppendFloat(w.dst, value, 'f', -1, 32)
+		return
 	}
-	w.dst = strconv.AppendFloat(w.dst, value, 'f', -1, bits)
+	w.dst = AppendReal(w.dst, value)
+}
+
+// AppendReal appends a finite number as Real does in the zero Style.
+func AppendReal(dst []byte, value float64) []byte {
+	// P2(i): most reals are millionths. Where no more than 15 digits are, no other number of so few is the same binary64, so that
+	// these digits are the shortest text.
+	const most = 1e15
+	millionths := math.RoundToEven(float64(value * 1e6))
+	if !(math.Abs(millionths) < most) || millionths/1e6 != value || value == 0 && math.Signbit(value) {
+		return strconv.AppendFloat(dst, value, 'f', -1, 64)
+	}
+	if value < 0 {
+		dst, millionths = append(dst, '-'), -millionths
+	}
+	n := uint64(millionths)
+	dst = strconv.AppendUint(dst, n/1e6, 10)
+	rest := n % 1e6
+	if rest == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for unit := uint64(1e5); rest > 0; unit /= 10 {
+		dst = append(dst, '0'+byte(rest/unit))
+		rest %= unit
+	}
+	return dst
+}
+
+// Sum writes a digest as C9 spells it.
+func (w *Writer) Sum(name string, value canon.Sum) {
+	w.start(name)
+	w.dst = append(w.dst, '"')
+	w.dst = append(hex.AppendEncode(w.dst, value[:]), '"')
 }
 
 // Raw writes a value that is JSON already.

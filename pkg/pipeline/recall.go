@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/dmpl/dmpl/pkg/memory"
+import (
+	"github.com/dmpl/dmpl/pkg/dotnet"
+	"github.com/dmpl/dmpl/pkg/memory"
+)
 
 // recall keeps what is the same of a memory's records from turn to turn, so that a run works it out once. A list that is not the
 // very one of the turn before is looked at again; what a turn was given nobody changes (memory.NewSystem).
@@ -11,6 +14,7 @@ type recall struct {
 	episodes recalled[memory.Episode]
 	beliefs  recalled[memory.Belief]
 	denials  []denial // of the facts
+	words    wordSet  // scratch: of the input
 }
 
 // of prepares for a memory.
@@ -46,6 +50,7 @@ type recalled[T any] struct {
 	records []T
 	turns   int        // that asked for these records before
 	said    []string   // what a record says, where it was asked for
+	low     []string   // the same in lower case
 	index   *wordIndex // of what they say; nil until a second turn asks
 	counts  []int32    // scratch: by record, the words of an input that it has
 
@@ -71,6 +76,24 @@ func (r *recalled[T]) text(k *kind[T], i int, v Version) string {
 		r.said[i] = k.said(&r.records[i], v)
 	}
 	return r.said[i]
+}
+
+// named tells whether a record names a topic.
+func (r *recalled[T]) named(k *kind[T], i int, by *scorer) bool {
+	if by.topics.none() {
+		return false
+	}
+	text := r.text(k, i, by.version)
+	if r.turns == 0 {
+		return by.topics.hit(text)
+	}
+	if r.low == nil {
+		r.low = make([]string, len(r.records))
+	}
+	if r.low[i] == "" {
+		r.low[i] = dotnet.Lower(text)
+	}
+	return by.topics.in(r.low[i])
 }
 
 // shares gives a function for the share of the input's words that a record has. The first turn looks through the texts; for

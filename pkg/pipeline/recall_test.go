@@ -18,7 +18,10 @@ type told struct {
 	digests []string
 }
 
-func tell(t *testing.T, scene *pipeline.Scene, y *memory.System, in pipeline.TurnInput, c pipeline.TurnConfig, answers []pipeline.Answer, v pipeline.Version) told {
+// writers are the writers of a run, by kind.
+type writers [4]pipeline.RecordWriter
+
+func tell(t *testing.T, scene *pipeline.Scene, rows *writers, y *memory.System, in pipeline.TurnInput, c pipeline.TurnConfig, answers []pipeline.Answer, v pipeline.Version) told {
 	t.Helper()
 	d, err := scene.Open(func(pipeline.Dispatched) {})
 	if err != nil {
@@ -30,9 +33,9 @@ func tell(t *testing.T, scene *pipeline.Scene, y *memory.System, in pipeline.Tur
 		t.Fatal(err)
 	}
 	of := told{result: *r}
-	for _, kind := range r.Retrieval.Kinds() {
+	for i, kind := range r.Retrieval.Kinds() {
 		w := document.NewWriter(document.Style{})
-		w.Object("", func() { kind.WriteRecords(w, "selected_records") })
+		w.Object("", func() { rows[i].Write(w, "selected_records", kind) })
 		of.rows = append(of.rows, string(w.Bytes()))
 	}
 	for i := range r.Attempts {
@@ -49,6 +52,7 @@ func TestATurnInARunIsThatTurnAlone(t *testing.T) {
 	pick := func(texts ...string) string { return texts[random.Intn(len(texts))] }
 	kept, lists := village(), village()
 	var scene pipeline.Scene
+	var rows writers
 	system := memory.NewSystem(pipeline.DMPLv1, village(), memory.At(noon), nil)
 	seen := map[string]int{}
 	for n := range 400 {
@@ -102,12 +106,46 @@ func TestATurnInARunIsThatTurnAlone(t *testing.T) {
 			seen["same"]++
 		}
 		var own pipeline.Scene
-		want := tell(t, &own, alone, in, c, answers, v)
-		if got := tell(t, &scene, inRun, in, c, answers, v); !reflect.DeepEqual(got, want) {
+		var ownRows writers
+		want := tell(t, &own, &ownRows, alone, in, c, answers, v)
+		if got := tell(t, &scene, &rows, inRun, in, c, answers, v); !reflect.DeepEqual(got, want) {
 			t.Fatalf("turn %d of the run gave\n%+v\nalone it gives\n%+v", n, got, want)
 		}
 	}
 	if seen["changing"] < 50 || seen["other"] < 50 || seen["same"] < 50 {
 		t.Fatalf("too few turns of a kind: %v", seen)
+	}
+}
+
+// Only of so many records are the words kept; the others are written the same.
+func TestRecordsBeyondThoseThatAreKeptAreWrittenAlike(t *testing.T) {
+	s := manyMemories(0, 5000, 0)
+	c := pipeline.DefaultRetrievalConfig()
+	c.MaxBeliefs = 5000
+	r := retrieve(t, s, pipeline.Query{PlayerInput: "the silver ring"}, c, nil)
+	write := func(rows *pipeline.RecordWriter) string {
+		w := document.NewWriter(document.Style{})
+		w.Object("", func() { rows.Write(w, "selected_records", &r.Beliefs) })
+		return string(w.Bytes())
+	}
+	var rows pipeline.RecordWriter
+	first, again := write(&rows), write(&rows)
+	plain := document.NewWriter(document.Style{})
+	plain.Object("", func() {
+		plain.List("selected_records", func() {
+			for i, m := range r.Beliefs.Ranked {
+				plain.Object("", func() {
+					plain.Text("record_id", m.RecordID)
+					plain.Text("record_type", "belief")
+					plain.Real("score", m.Score)
+					plain.Integer("rank", int64(i+1))
+					plain.Real("confidence", m.Confidence)
+					plain.Integer("sequence_number", m.Sequence)
+				})
+			}
+		})
+	})
+	if want := string(plain.Bytes()); len(r.Beliefs.Ranked) < 3000 || first != want || again != want {
+		t.Errorf("%d records are written as %d bytes, then %d, want %d", len(r.Beliefs.Ranked), len(first), len(again), len(want))
 	}
 }

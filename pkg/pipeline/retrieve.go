@@ -81,7 +81,7 @@ func (known *recall) retrieve(s *memory.State, q *Query, c *RetrievalConfig, p *
 		return nil, &Error{CodeLimit, "/topics", "more than 1000 topics"}
 	}
 	known.of(s, v)
-	by := newScorer(q, c, v)
+	by := newScorer(q, c, v, &known.words)
 	var r Retrieval
 	for _, fill := range []func() error{
 		func() error { return rank(&r.Facts, by, &factKind, &known.facts, p.Facts, q.Candidates.Facts) },
@@ -124,11 +124,15 @@ func rank[T any](r *Retrieved, by *scorer, k *kind[T], known *recalled[T], p Ret
 	for i := range records {
 		e, id := k.record(&records[i])
 		item = Ranked{RecordID: id, CreatedAt: e.CreatedAt, Sequence: e.Sequence, place: i}
-		if found != nil && !found.take(&item, by) || r.drops(e, by.now) || !k.eligible(by, &records[i]) {
+		if found != nil && !found.take(&item, by) || r.drops(e, by.now) {
+			continue
+		}
+		named := known.named(k, i, by)
+		if !k.eligible(by, &records[i], named) {
 			continue
 		}
 		if share != nil {
-			item.Score = k.score(by, &records[i], by.relevance(known.text(k, i, by.version), share(i)))
+			item.Score = k.score(by, &records[i], by.relevance(share(i), named))
 		}
 		if !by.rankable(item.Score) {
 			return unrankable(k.list, i)

@@ -9,8 +9,8 @@ type kind[T any] struct {
 	scored     bool   // by dmpl itself
 	record     func(*T) (e *memory.Entry, id string)
 	limit      func(*RetrievalConfig) int
-	eligible   func(*scorer, *T) bool
-	said       func(*T, Version) string // what is searched for the words of an input, and the prompt shows behind the mark
+	eligible   func(s *scorer, r *T, named bool) bool // named: it names a topic
+	said       func(*T, Version) string               // what is searched for the words of an input, and the prompt shows behind the mark
 	mark       func(*T) string
 	score      func(s *scorer, r *T, relevance float64) float64
 	confidence func(*T) float64
@@ -47,8 +47,8 @@ var factKind = kind[memory.Fact]{
 	name: memory.TypeFact, list: "CanonicalFacts",
 	record: func(f *memory.Fact) (*memory.Entry, string) { return &f.Entry, f.ID },
 	limit:  func(c *RetrievalConfig) int { return all(c.MaxFacts) },
-	eligible: func(s *scorer, f *memory.Fact) bool {
-		return s.topics.none() || s.topics.hit(f.Text) || f.Domain != nil && s.topics.domain(*f.Domain)
+	eligible: func(s *scorer, f *memory.Fact, named bool) bool {
+		return s.topics.none() || named || f.Domain != nil && s.topics.domain(*f.Domain)
 	},
 	said: func(f *memory.Fact, _ Version) string { return f.Text },
 	mark: unmarked[memory.Fact], score: unscored[memory.Fact], confidence: unsure[memory.Fact],
@@ -58,8 +58,8 @@ var worldKind = kind[memory.WorldState]{
 	name: memory.TypeWorld, list: "WorldState",
 	record: func(w *memory.WorldState) (*memory.Entry, string) { return &w.Entry, w.Key },
 	limit:  func(c *RetrievalConfig) int { return all(c.MaxWorld) },
-	eligible: func(s *scorer, w *memory.WorldState) bool {
-		return s.topics.none() || s.topics.hit(w.PromptText()) // the key is a part of it
+	eligible: func(s *scorer, _ *memory.WorldState, named bool) bool {
+		return s.topics.none() || named // the key is a part of what it says
 	},
 	said: func(w *memory.WorldState, _ Version) string { return w.PromptText() },
 	mark: unmarked[memory.WorldState], score: unscored[memory.WorldState], confidence: unsure[memory.WorldState],
@@ -67,9 +67,11 @@ var worldKind = kind[memory.WorldState]{
 
 var episodeKind = kind[memory.Episode]{
 	name: memory.TypeEpisode, list: "EpisodicMemories", scored: true,
-	record:     func(e *memory.Episode) (*memory.Entry, string) { return &e.Entry, e.ID },
-	limit:      func(c *RetrievalConfig) int { return max(0, c.MaxEpisodes) },
-	eligible:   func(s *scorer, e *memory.Episode) bool { return s.kept(e.Strength) > s.kept(s.config.MinStrength) },
+	record: func(e *memory.Episode) (*memory.Entry, string) { return &e.Entry, e.ID },
+	limit:  func(c *RetrievalConfig) int { return max(0, c.MaxEpisodes) },
+	eligible: func(s *scorer, e *memory.Episode, _ bool) bool {
+		return s.kept(e.Strength) > s.kept(s.config.MinStrength)
+	},
 	said:       func(e *memory.Episode, _ Version) string { return e.Description },
 	mark:       unmarked[memory.Episode],
 	score:      (*scorer).episode,
@@ -80,7 +82,7 @@ var beliefKind = kind[memory.Belief]{
 	name: memory.TypeBelief, list: "Beliefs", scored: true,
 	record: func(b *memory.Belief) (*memory.Entry, string) { return &b.Entry, b.ID },
 	limit:  func(c *RetrievalConfig) int { return max(0, c.MaxBeliefs) },
-	eligible: func(s *scorer, b *memory.Belief) bool {
+	eligible: func(s *scorer, b *memory.Belief, _ bool) bool {
 		return (s.config.IncludeContradicted || !b.Contradicted) && s.kept(b.Confidence) >= s.kept(s.config.MinConfidence)
 	},
 	said: func(b *memory.Belief, v Version) string { return b.PromptText(v) }, // the words in front of a belief are part of its text

@@ -79,16 +79,3 @@ func DispatchedList(list []Dispatched) []byte {
 	writeDispatched(w, "", list)
 	return w.Bytes()
 }
-
-// rankedKeys are the keys of an order that a selected record states besides its id and score.
-type rankedKeys struct{ confidence, createdAt, sequence bool }
-
-// WriteRecords writes the selected records of a retrieval event, with the score as ranked and the keys of the order (P3).
-func (r *Retrieved) WriteRecords(w *document.Writer, name string) {
-	keys := rankedKeys{r.Policy.Order.uses("confidence"), r.Policy.Order.uses("created_at_ticks"), r.Policy.Order.uses("sequence_number")}
-	w.List(name, func() {
-		for i := range r.Ranked {
-			w.Object("", func() { r.Ranked[i].write(w, r.Kind, i+1, keys) })
-		}
-	})
-}

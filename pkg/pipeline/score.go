@@ -17,8 +17,10 @@ type scorer struct {
 	topics  topicSet
 }
 
-func newScorer(q *Query, c *RetrievalConfig, v Version) *scorer {
-	return &scorer{config: *c, now: q.SnapshotTime, version: v, words: newWordSet(q.PlayerInput), topics: topicsOf(q.Topics)}
+// newScorer gives the scorer of a query, with its words in the memory of another's.
+func newScorer(q *Query, c *RetrievalConfig, v Version, words *wordSet) *scorer {
+	words.reset(q.PlayerInput)
+	return &scorer{config: *c, now: q.SnapshotTime, version: v, words: words, topics: topicsOf(q.Topics)}
 }
 
 // kept gives what the version keeps of an intermediate result.
@@ -29,10 +31,10 @@ func (s *scorer) kept(x float64) float64 {
 	return x
 }
 
-// relevance says how much of the input a text answers that has a share of its words.
-func (s *scorer) relevance(text string, share float64) float64 {
+// relevance says how much of the input a text answers that has a share of its words, and names a topic or none.
+func (s *scorer) relevance(share float64, named bool) float64 {
 	relevance := s.kept(share)
-	if s.topics.hit(text) {
+	if named {
 		relevance = min(1, s.kept(relevance+s.kept(0.3)))
 	}
 	return relevance

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
@@ -22,9 +23,14 @@ var breaks = [256]bool{' ': true, '.': true, ',': true, '!': true, '?': true}
 // shortestWord is the least length of a word that counts, in UTF-16 units (llamabrain.md §2).
 const shortestWord = 4
 
-// newWordSet takes the words that count.
-func newWordSet(input string) *wordSet {
-	w := &wordSet{numbers: map[string]int{}}
+// reset takes the words of an input that count.
+func (w *wordSet) reset(input string) {
+	if w.numbers == nil {
+		w.numbers = map[string]int{}
+	}
+	clear(w.numbers)
+	clear(w.lengths[:])
+	w.list, w.search = w.list[:0], 0
 	eachWord(dotnet.Lower(input), func(word string, _ bool) {
 		if _, known := w.numbers[word]; known || dotnet.Len(word) < shortestWord {
 			return
@@ -35,8 +41,8 @@ func newWordSet(input string) *wordSet {
 			w.lengths[word[0]] |= lengthBit(word)
 		}
 	})
-	w.found = make([]uint32, len(w.numbers))
-	return w
+	w.found = slices.Grow(w.found[:0], len(w.list))[:len(w.list)]
+	clear(w.found)
 }
 
 func lengthBit(word string) uint64 { return 1 << min(len(word), 63) }

@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"strings"
-
 	"github.com/dmpl/dmpl/pkg/memory"
 )
 
@@ -208,4 +206,4 @@ func storeDialogue(y *memory.System, input, answer string) error {
 
 // MemoryHash is what LlamaBrain's recorder takes for the hash of the memory: that of the context lines of a whole snapshot
 // (llamabrain.md §9).
-func (s Snapshot) MemoryHash() string { return hashText(strings.Join(s.ContextLines(), "|")) }
+func (s Snapshot) MemoryHash() string { return hashText(s.context("|")) }
