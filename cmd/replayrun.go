@@ -226,7 +226,7 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 // replayOne replays a run. It calls collect before it reads it, without or with its lines.
 func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given *tree, collect func(lines bool)) (replayedRun, error) {
 	collect(false)
-	if before == nil && !o.overrides.update && given.store == nil {
+	if before == nil && !o.overrides.update {
 		if r, ok := a.replaySame(dir, o, given); ok {
 			return r, nil
 		}

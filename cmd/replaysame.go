@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"slices"
-
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/replay"
 	"github.com/dmpl/dmpl/pkg/run"
@@ -21,8 +19,12 @@ func (a *App) replaySame(dir string, o *replayOptions, given *tree) (replayedRun
 	if err != nil {
 		return replayedRun{}, false
 	}
+	said, err := given.store.of(walk.Trace().Recording)
+	if err != nil {
+		return replayedRun{}, false
+	}
 	same, err := replay.RunSame(walk, replay.RunOptions{
-		Overrides: overrides, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON,
+		Overrides: overrides, Profiles: given.profiles, Until: o.until, Timeline: o.format.value == formatJSON, Stored: said,
 	})
 	if err != nil {
 		return replayedRun{}, false
@@ -32,12 +34,11 @@ func (a *App) replaySame(dir string, o *replayOptions, given *tree) (replayedRun
 		return replayedRun{}, false
 	}
 	found := verify.Trace(walked.Trace, walked.Shape, verify.Options{InFolder: true}).Findings
-	if slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Error }) {
-		return replayedRun{}, false
-	}
 	r := replayedRun{dir: dir, reached: true, trace: walked.Trace, overrides: overrides}
 	r.made = same.Replayed(append(found, a.tooOld(walked.Trace, o.overrides.maxAge)...))
-	r.result = r.made.Result
+	if r.result = r.made.Result; r.result.Verdict != finding.Equivalent {
+		return replayedRun{}, false
+	}
 	r.describe(given, walked.Inputs)
 	return r, true
 }

@@ -29,8 +29,7 @@ type Walk interface {
 type Same struct {
 	End *execute.End
 
-	trace           *trace.Trace
-	o               RunOptions
+	replayed        *replayed
 	events, answers int // that were made or asked for
 	rows            []finding.Row
 }
@@ -46,14 +45,18 @@ var errOther = errors.New("the run is not made again in the same bytes")
 // and [Run] says what it is. The end of the run is left to the caller to compare.
 func RunSame(w Walk, o RunOptions) (*Same, error) {
 	t := w.Trace()
-	if o.Until != All || o.Profiles != nil || o.Stored != nil || string(t.Truncated.Raw) == "true" {
-		return nil, errOther // R5, R1, M1: more is said of these
+	if o.Until != All || o.Profiles != nil || string(t.Truncated.Raw) == "true" {
+		return nil, errOther // R5, R1: more is said of these
 	}
+	r := &replayed{recorded: t, o: o}
 	documents := *t.Recording
+	if r.fromStore = r.startsFromStore(); r.fromStore {
+		documents.Snapshot.Value = o.Stored.Snapshot.Value
+	}
 	for _, v := range o.Overrides {
 		*v.Of(&documents) = v.Document
 	}
-	s := &sameness{walk: w, documents: &documents, same: &Same{trace: t, o: o}}
+	s := &sameness{walk: w, documents: &documents, same: &Same{replayed: r}}
 	x, err := execute.Begin(&documents, execute.Options{
 		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(), KeepPrompts: w.KeepsPrompts(),
 		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
@@ -103,7 +106,7 @@ func (s *sameness) turn(x *execute.Run, r *trace.Recording) error {
 	if err != nil {
 		return err
 	}
-	if d.Candidates != nil && s.same.trace.Visibility.Is(execute.Off) {
+	if d.Candidates != nil && s.same.replayed.recorded.Visibility.Is(execute.Off) {
 		return errOther
 	}
 	s.outputs, s.results, s.prompts = r.Outputs, r.ToolResults, r.Prompts
@@ -128,8 +131,8 @@ func (s *sameness) turn(x *execute.Run, r *trace.Recording) error {
 // Event implements execute.Sink.
 func (s *sameness) Event(event []byte, rows ...[]byte) error {
 	s.same.events++
-	if s.same.o.Timeline {
-		t, _, err := shape.ReadTrace(s.same.trace.Path, slices.Concat([]byte(`{"events":[`), event, []byte(`]}`)), nil)
+	if s.same.replayed.o.Timeline {
+		t, _, err := shape.ReadTrace(s.same.replayed.recorded.Path, slices.Concat([]byte(`{"events":[`), event, []byte(`]}`)), nil)
 		if err != nil {
 			return err
 		}
@@ -152,17 +155,18 @@ func (s *sameness) Line(file string, text func() []byte) error {
 	return nil
 }
 
-// Replayed gives the result of the run, with what verify found in its documents.
+// Replayed gives the result of the run, with what verify found in its documents. Where that is not equivalent, [Run] has more to say.
 func (s *Same) Replayed(found []finding.Finding) *Replayed {
-	s.o.Findings = found
-	r := &replayed{recorded: s.trace, o: s.o}
-	bare := *s.trace
+	r := s.replayed
+	r.o.Findings = found
+	bare := *r.recorded
 	bare.EventList = trace.Field{Raw: []byte("[]"), State: trace.Present}
 	r.result = equiv.Compare(equiv.Side{Trace: &bare, Findings: r.inherited()}, equiv.Side{Trace: &bare}, equiv.Options{
-		Timeline: s.o.Timeline, Alike: equiv.Alike{Events: s.events, Answers: s.answers, Rows: s.rows},
+		Timeline: r.o.Timeline, Alike: equiv.Alike{Events: s.events, Answers: s.answers, Rows: s.rows},
 	})
-	r.result.Findings = append(r.result.Findings, r.notes()...)
-	r.result.Checks = append(r.result.Checks, checks(s.events, s.answers, 0)...)
+	said, held := r.stored()
+	r.result.Findings = slices.Concat(r.result.Findings, said, r.notes())
+	r.result.Checks = slices.Concat(r.result.Checks, checks(s.events, s.answers, 0), held)
 	r.result.Judge(true)
 	return &Replayed{Result: r.result, End: s.End}
 }
