@@ -58,7 +58,7 @@ func (o *artifactOptions) toolProfiles() (trace.Profiles, error) {
 func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
 	more.Limit, more.Stdin, more.Digests = int64(o.limit), a.In, o.digests
 	if o.isRun(path) {
-		a.collectRun(path)
+		a.collectRun(path, true)
 		return native.ReadFolder(path, more)
 	}
 	f, err := a.readFile(path, more.Limit)
@@ -70,7 +70,7 @@ func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dial
 		return nil, err
 	}
 	if reader.Name() == native.Name {
-		a.collectRun(native.Folder(path))
+		a.collectRun(native.Folder(path), true)
 	}
 	return reader.Read(f, more)
 }
