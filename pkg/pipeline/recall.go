@@ -58,7 +58,7 @@ func (known *recall) searchFor(dialogue string) *search {
 type recalled[T any] struct {
 	records []T
 	turns   int        // that asked for these records before
-	said    []string   // what a record says, where it was asked for
+	said    []string   // what a record says, from the second turn on and where it was asked for
 	low     []string   // the same in lower case
 	index   *wordIndex // of what they say; nil until a second turn asks
 	counts  []int32    // scratch: by record, the words of an input that it has
@@ -78,6 +78,9 @@ func (r *recalled[T]) of(records []T) bool {
 
 // text gives what a record says.
 func (r *recalled[T]) text(k *kind[T], i int, v Version) string {
+	if r.turns == 0 { // there may be no other turn
+		return k.said(&r.records[i], v)
+	}
 	if r.said == nil {
 		r.said = make([]string, len(r.records))
 	}
