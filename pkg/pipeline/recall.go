@@ -60,7 +60,7 @@ type recalled[T any] struct {
 	turns   int        // that asked for these records before
 	said    []string   // what a record says, from the second turn on and where it was asked for
 	low     []string   // the same in lower case
-	index   *wordIndex // of what they say; nil until a second turn asks
+	index   *wordIndex // of what they say; nil for the first turns
 	counts  []int32    // scratch: by record, the words of an input that it has
 
 	best selection // scratch
@@ -108,11 +108,13 @@ func (r *recalled[T]) named(k *kind[T], i int, by *scorer) bool {
 	return by.topics.in(r.low[i])
 }
 
-// shares gives a function for the share of the input's words that a record has. The first turn looks through the texts; for
-// more than one turn an index pays.
+// turnsToIndex is how many turns look through the texts of a memory before it gets an index: one costs as much as some five looks.
+const turnsToIndex = 4
+
+// shares gives a function for the share of the input's words that a record has.
 func (r *recalled[T]) shares(k *kind[T], by *scorer) func(i int) float64 {
 	words := by.words
-	if r.turns == 0 || len(words.list) == 0 {
+	if r.turns < turnsToIndex || len(words.list) == 0 {
 		return func(i int) float64 { return words.share(r.text(k, i, by.version)) }
 	}
 	if r.index == nil {
