@@ -127,6 +127,8 @@ func TestARunWithOtherLinesIsNoSameRun(t *testing.T) {
 			}
 		}
 		check(run.CandidatesFile, []byte(`{"turn":0,"kind":"episodic","candidates":[]}`+"\n")) // also where nothing is read
+		workflow := regexp.MustCompile(`"workflow_id":"[^"]*"`)
+		check(run.TraceFile, workflow.ReplaceAll(readFile(t, from, run.TraceFile), []byte(`"workflow_id":""`)))
 		for _, other := range []string{"candidates/candidates.jsonl", "prompts/prompts.jsonl", "tools/tool_results.jsonl", "policy-rejected/commit.json"} {
 			check(filepath.Base(other), readFile(t, filepath.Join(native, "runs"), other))
 		}
