@@ -58,8 +58,8 @@ func (o *artifactOptions) toolProfiles() (trace.Profiles, error) {
 func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
 	more.Limit, more.Stdin, more.Digests = int64(o.limit), a.In, o.digests
 	if o.isRun(path) {
-		a.collectRun(path)
-		return native.ReadFolder(path, more)
+		a.collectRun(native.Folder(path))
+		return native.ReadFolder(native.Folder(path), more)
 	}
 	f, err := a.readFile(path, more.Limit)
 	if err != nil {
@@ -68,9 +68,6 @@ func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dial
 	reader, err := o.readerOf(f)
 	if err != nil {
 		return nil, err
-	}
-	if reader.Name() == native.Name {
-		a.collectRun(native.Folder(path))
 	}
 	return reader.Read(f, more)
 }
@@ -97,9 +94,10 @@ func (o *artifactOptions) readerOf(f *dialect.File) (dialect.Reader, error) {
 	}
 }
 
-// isRun says that a path is the folder of a native run.
+// isRun says that a path is the folder of a native run, or its manifest.
 func (o *artifactOptions) isRun(path string) bool {
-	return o.dialect.value != orket.Name && isFolder(path) && native.IsRun(path)
+	folder := native.Folder(path)
+	return o.dialect.value != orket.Name && isFolder(folder) && native.IsRun(folder)
 }
 
 // find lists the artifacts of a folder. What lies in the folder of a native run belongs to the run.
