@@ -8,6 +8,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/native"
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/report"
 	"github.com/dmpl/dmpl/pkg/run"
 )
@@ -88,7 +89,7 @@ func (a *App) prune(o pruneOptions, dir string) error {
 	if o.dryRun {
 		done = "would remove"
 	}
-	if _, err := fmt.Fprintf(a.Out, "%s %d of %d runs\n", done, removed, len(dirs)); err != nil {
+	if _, err := fmt.Fprintf(a.Out, "%s %d of %s\n", done, removed, finding.Counted(len(dirs), "run")); err != nil {
 		return outputError{err}
 	}
 	return nil

@@ -241,7 +241,7 @@ func (r *auditReplay) gate(turn *audit.Record, gate pipeline.GateResult) {
 		r.tally(id, finding.NotChecked, "forbidden knowledge and custom rules are not in the package")
 	default:
 		r.differ(finding.AuditReplayGate, turn, "ViolationCount", strconv.AppendInt(nil, turn.ViolationCount, 10),
-			strconv.AppendInt(nil, violations, 10), fmt.Sprintf("the gate gives %d violations", violations))
+			strconv.AppendInt(nil, violations, 10), "the gate gives "+finding.Counted(violations, "violation"))
 		r.tally(id, finding.Failed, "")
 	}
 }
