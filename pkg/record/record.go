@@ -137,6 +137,9 @@ func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*e
 			return nil, &execute.Error{Path: c.Path, Pointer: c.At + "/turn", Detail: fmt.Sprintf("expected turn %d", r.turns)}
 		}
 	}
+	slices.SortStableFunc(found, func(a, b trace.Document) int {
+		return cmp.Compare(memory.KindPlace(a.Field("/kind").Text()), memory.KindPlace(b.Field("/kind").Text()))
+	})
 	answers, err := execute.ReadCandidates(found)
 	if err != nil {
 		return nil, err
