@@ -29,6 +29,7 @@ type Settings struct {
 	Chain       *run.Chain         // nil for a run on its own
 	Refusal     memory.AbortReason // why a store refused the commit; empty where it did not
 	MaxTrace    int64              // bytes of the trace, at most 100 MiB: events over it are dropped (V4); 0 for these
+	StoreID     string             // of the store that the start snapshot was taken from; CreateOn states its own
 }
 
 // Text is a JSON document and where it comes from, for errors.
@@ -66,7 +67,7 @@ func create(dir string, s Settings, d Documents, on *session) (*Recorder, error)
 	}
 	opening := run.Opening{
 		RunID: s.RunID, Pipeline: memory.DMPLv1, Lane: s.Lane, Created: s.Created, Chain: s.Chain, MaxTrace: s.MaxTrace, Profiles: map[string]string{},
-		Live: s.Visibility == execute.LiveReadWrite,
+		StoreID: s.StoreID, Live: s.Visibility == execute.LiveReadWrite,
 	}
 	if opening.Live {
 		opening.Lane.Deterministic = false

@@ -80,7 +80,7 @@ func (r Retention) judge(dir string) candidate {
 		return c
 	}
 	_, c.chained = manifest.Get("chain")
-	if strange := stranger(dir); strange != "" {
+	if strange := Stranger(dir); strange != "" {
 		c.fate.Why = "it holds " + strange + ", which no run has: nothing of others is removed"
 		return c
 	}
@@ -116,8 +116,8 @@ func ownPolicies(dir string) *memory.PolicySet {
 	return set
 }
 
-// stranger names something in the folder that no run has; "" where there is nothing.
-func stranger(dir string) string {
+// Stranger names something in the folder of a run that no run has; "" where there is nothing.
+func Stranger(dir string) string {
 	for _, folder := range []string{"", traceParts, retrievalParts} {
 		entries, err := os.ReadDir(filepath.Join(dir, folder))
 		if errors.Is(err, os.ErrNotExist) {
