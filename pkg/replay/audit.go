@@ -84,17 +84,17 @@ type auditReplay struct {
 
 // conversation runs the turns of one NPC.
 func (r *auditReplay) conversation(turns []*audit.Record, personas []audit.Persona) {
-	i := slices.IndexFunc(personas, func(p audit.Persona) bool { return p.Key == turns[0].NpcID })
-	if i < 0 {
-		for _, turn := range turns {
-			r.notRun(turn, "the save file has no memory of this NPC")
-		}
-		return
+	before := memory.State{PersonaID: turns[0].NpcID, NextSequence: 1}
+	why := "the save file has no memory of this NPC, and an empty one is not the memory before this turn"
+	if i := slices.IndexFunc(personas, func(p audit.Persona) bool { return p.Key == turns[0].NpcID }); i >= 0 {
+		before, why = personas[i].State, "the save file does not hold the memory before this turn"
 	}
-	saved, err := memory.Load(personas[i].State, memory.LlamaBrainV1)
+	saved, err := memory.Load(before, memory.LlamaBrainV1)
 	if err != nil {
-		for _, turn := range turns {
-			r.notRun(turn, "the memory of this NPC does not load: "+err.Error())
+		r.differ(finding.AuditReplayState, turns[0], "", nil, nil, "the memory of this NPC does not load: "+err.Error())
+		r.tally("R1.memory", finding.Failed, "")
+		for _, turn := range turns[1:] {
+			r.notRun(turn, "the memory of this NPC does not load")
 		}
 		return
 	}
@@ -107,7 +107,7 @@ func (r *auditReplay) conversation(turns []*audit.Record, personas []audit.Perso
 			known = next
 		case i == 0 && !r.holes:
 			r.differ(finding.AuditReplayState, turn, "MemoryHashBefore", canon.QuoteASCII(nil, []byte(turn.MemoryHashBefore)),
-				canon.QuoteASCII(nil, []byte(saved.Hash())), "the save file does not hold the memory before this turn")
+				canon.QuoteASCII(nil, []byte(saved.Hash())), why)
 			r.tally("R1.memory", finding.Failed, "")
 		default:
 			r.notRun(turn, "what turns before stored has ids and times that the package does not keep")
