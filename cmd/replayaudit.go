@@ -47,7 +47,7 @@ func (a *App) replayPackage(o *replayOptions, f auditFile) (finding.Result, erro
 		return troubled(f.path, true, errPackage, errState)
 	}
 	result := replay.Audit(&replay.AuditInput{
-		Path: f.path, Records: turns.audit.Records, Personas: state.save.Personas,
+		Path: f.path, Records: turns.audit.Records, Personas: state.save.Personas, Save: start.kind == llamabrain.KindSave,
 		Shape: slices.Concat(evidenceOf(turns.result.Findings), formatOf(state.result.Findings)), Malformed: state.save.Malformed,
 	})
 	result.Name, result.Inputs = covered(f.path, turns.audit.Records, result.Findings), slices.Concat(turns.result.Inputs, state.result.Inputs)

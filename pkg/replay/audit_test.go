@@ -93,7 +93,7 @@ func fixtureInput(t *testing.T) *replay.AuditInput {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &replay.AuditInput{Path: "p", Records: p.Records, Personas: s.Personas}
+	return &replay.AuditInput{Path: "p", Records: p.Records, Personas: s.Personas, Save: true}
 }
 
 // R1: what each change of a record gives; a turn whose memory is not known is not run and said so.
@@ -120,6 +120,9 @@ func TestTurnsOfAPackage(t *testing.T) {
 		{"the final dialogue in place of the output", at(0, func(r *audit.Record) { r.RawOutput = r.DialogueText }), finding.Equivalent, []string{"auditreplay.not_run"}},
 		{"another memory", at(0, func(r *audit.Record) { r.MemoryHashBefore = "x" }), finding.Undecided, []string{"root auditreplay.state", "auditreplay.not_run"}},
 		{"no memory of the NPC", func(in *replay.AuditInput) { in.Personas = in.Personas[1:] }, finding.Undecided, []string{"root auditreplay.state", "auditreplay.not_run"}},
+		{"a snapshot of one NPC", func(in *replay.AuditInput) { in.Personas, in.Save = in.Personas[:1], false }, finding.Equivalent, []string{
+			"auditreplay.not_run", "auditreplay.not_run",
+		}},
 		{"no memory of an NPC that begins with none", func(in *replay.AuditInput) {
 			in.Personas = in.Personas[1:]
 			in.Records[0].MemoryHashBefore = memory.State{PersonaID: in.Records[0].NpcID, NextSequence: 1}.Hash()
