@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,7 @@ func (a *App) updateRuns(runs []*replayedRun) error {
 			end, err = a.recordAgain(w, before, end)
 		}
 		if err != nil {
-			return fmt.Errorf("%s is left as it was: %w", r.dir, err)
+			return leftAsItWas(r.dir, err)
 		}
 		before = r
 	}
@@ -56,6 +57,20 @@ func (a *App) updateRuns(runs []*replayedRun) error {
 		}
 	}
 	return nil
+}
+
+// leftAsItWas says why a recording was not rewritten.
+func leftAsItWas(dir string, err error) error {
+	hint := "Record the run anew with its model: its answers are not those that these files ask for."
+	var wrong *usageError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		return fmt.Errorf("%s is left as it was: %w", dir, err)
+	case errors.As(err, &wrong):
+		hint = wrong.hint
+	}
+	return usage(hint, "%s is left as it was: %v", dir, err)
 }
 
 // rewrite is a recording that is made again beside the old one.
@@ -90,11 +105,11 @@ func beginRewrite(r *replayedRun) (*rewrite, error) {
 	recording := r.trace.Recording
 	switch within, err := filepath.Rel(place, here); {
 	case err == nil && filepath.IsLocal(within):
-		return nil, errors.New("it is the working directory, or holds it: run the command from outside of it")
+		return nil, usage("Run the command from outside of the folder.", "it is the working directory, or holds it")
 	case strange != "":
-		return nil, fmt.Errorf("it holds %s, which no run has", strange)
+		return nil, usage("Move the file away: dmpl verify says which no run has.", "it holds %s, which no run has", strange)
 	case recording.Manifest.Field("/store_id").Ok() && recording.Commit.Ok():
-		return nil, errors.New("its commit is one of a store, which a replay does not write: record it again with dmpl run --store")
+		return nil, usage("Record it again with dmpl run --store.", "its commit is one of a store, which a replay does not write")
 	}
 	beside, err := os.MkdirTemp(filepath.Dir(place), filepath.Base(place)+".update-")
 	return &rewrite{r, place, beside}, err
@@ -103,7 +118,7 @@ func beginRewrite(r *replayedRun) (*rewrite, error) {
 // recordAgain records a run beside the old one.
 func (a *App) recordAgain(w *rewrite, before *replayedRun, end *execute.End) (*execute.End, error) {
 	if !w.reached {
-		return nil, errors.New("the run of the chain before it commits nothing now")
+		return nil, usage("Leave --update out, or change the policies that refuse the commit.", "the run of the chain before it commits nothing now")
 	}
 	in, settings := rerecorded(w.replayedRun)
 	if end != nil && w.follows(before) {

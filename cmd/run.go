@@ -92,6 +92,7 @@ type inputs struct {
 	documents record.Documents
 	turns     []record.Text
 	recording *trace.Recording // outputs, tool results and candidates
+	byTurn    map[int]*trace.Recording
 	model     []byte
 	refusal   memory.AbortReason
 	lane      run.Lane
@@ -238,8 +239,11 @@ func executionProblem(err error) error {
 		return &dialect.Problem{Code: finding.InputNotExecutable, Path: wrong.Path, Pointer: wrong.Pointer, Offset: -1, Detail: wrong.Detail}
 	}
 	var bad *canon.Error
-	if errors.As(err, &bad) {
+	switch {
+	case errors.As(err, &bad):
 		return fmt.Errorf("the run cannot be written: %w", err)
+	case errors.Is(err, run.ErrNotEmpty):
+		return usage("Name another folder, or remove this one. A run that was stopped is no recording.", "%s", err.Error())
 	}
 	return storeError(err)
 }
