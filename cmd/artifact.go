@@ -61,6 +61,9 @@ func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dial
 		a.collectRun(native.Folder(path))
 		return native.ReadFolder(native.Folder(path), more)
 	}
+	if err := fileOfRun(path); err != nil && o.dialect.value == dialectAuto {
+		return nil, err
+	}
 	f, err := a.readFile(path, more.Limit)
 	if err != nil {
 		return nil, err
@@ -70,6 +73,14 @@ func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dial
 		return nil, err
 	}
 	return reader.Read(f, more)
+}
+
+// fileOfRun refuses a single file of a native run: the run as a whole is what can be judged.
+func fileOfRun(path string) error {
+	if path == stdin || !native.IsRun(filepath.Dir(path)) {
+		return nil
+	}
+	return &dialect.Problem{Code: finding.InputUnrecognised, Path: path, Offset: -1, Detail: "is one file of a native run: name the run's folder"}
 }
 
 // readerOf finds the dialect by content, unless a flag says it.

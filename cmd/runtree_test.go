@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/run"
@@ -42,5 +43,21 @@ func TestARunBehindALinkIsNotPassedOver(t *testing.T) {
 	}
 	if code := newProcess(t).Run([]string{"runs", "prune", root, "--dry-run"}); code != 2 {
 		t.Errorf("prune: exit code %d", code)
+	}
+}
+
+// A single file of a run proves nothing, and is not taken for a trace of another runtime.
+func TestAFileOfARunNamesTheFolder(t *testing.T) {
+	single := nativeFixture("runs", "single")
+	for _, args := range [][]string{
+		{"verify", filepath.Join(single, run.TraceFile)}, {"verify", filepath.Join(single, run.OutputsFile)}, {"diff", filepath.Join(single, run.TraceFile), single},
+	} {
+		if r, exit := runJSON(t, args...); exit != 2 || !strings.HasSuffix(r.errors()[0].Detail, "name the run's folder") {
+			t.Errorf("%v: exit code %d:%s", args, exit, inShort(r.errors()))
+		}
+	}
+	p := newProcess(t)
+	if code := p.Run([]string{"replay", filepath.Join(single, run.TurnsFile)}); code != 2 || !strings.Contains(p.errs.String(), "name the run's folder") {
+		t.Errorf("replay: exit code %d, %s", code, p.errs)
 	}
 }
