@@ -95,8 +95,5 @@ func (a *App) prune(o pruneOptions, dir string) error {
 	return nil
 }
 
-// ticks gives a time in units of 100 ns since 0001-01-01T00:00:00Z (CONTRACT P4).
-func ticks(t time.Time) int64 {
-	const epoch = 621_355_968_000_000_000 // 1970-01-01
-	return epoch + t.Unix()*10_000_000 + int64(t.Nanosecond())/100
-}
+// ticks gives a time as recordings state it (CONTRACT P4).
+func ticks(t time.Time) int64 { return run.Ticks(t) }

@@ -20,7 +20,7 @@ type Settings struct {
 	WorkflowID  string
 	Visibility  string // off, read_only or buffered_write; live_read_write on a store alone
 	Lane        run.Lane
-	Created     int64  // ticks
+	Created     int64  // run.Ticks of now; 0 for a time that is not known
 	ModelConfig []byte // JSON: provider_name, model_name, decoding, seed … (D4); the tools' hash is added (D5)
 	KeepPrompts bool
 	Chain       *run.Chain         // nil for a run on its own

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -16,6 +17,12 @@ import (
 
 // TicksPerDay is the length of a day in ticks of 100 ns.
 const TicksPerDay = 24 * 60 * 60 * 10_000_000
+
+// Ticks gives a time in units of 100 ns since 0001-01-01T00:00:00Z (CONTRACT P4).
+func Ticks(t time.Time) int64 {
+	const epoch = 621_355_968_000_000_000 // 1970-01-01
+	return epoch + t.Unix()*10_000_000 + int64(t.Nanosecond())/100
+}
 
 // Retention says how long runs are kept (CONTRACT V4).
 type Retention struct {
@@ -75,7 +82,7 @@ func (r Retention) judge(dir string) candidate {
 	created, ok := canon.Integer(doc.Field("/created_ticks").Raw)
 	lane := doc.Field("/lane/name")
 	flag := doc.Field("/lane/deterministic")
-	if err != nil || !ok || !lane.Ok() || string(flag.Raw) != "true" && string(flag.Raw) != "false" {
+	if err != nil || !ok || created == 0 || !lane.Ok() || string(flag.Raw) != "true" && string(flag.Raw) != "false" {
 		c.fate.Why = "its manifest states no lane or no time: its age is not known"
 		return c
 	}

@@ -60,6 +60,7 @@ func TestWhatIsNotKnownToBeOldIsKept(t *testing.T) {
 	}
 	runtest.Replace(t, broken, run.ManifestFile, "{", "")
 	runtest.Replace(t, timeless, run.ManifestFile, `"created_ticks"`, `"created"`)
+	never := runtest.Write(t, filepath.Join(t.TempDir(), "run"), runtest.Features{Lane: run.Lane{Name: "x"}})
 	runtest.Replace(t, later, run.ManifestFile, run.SchemaVersion, "dmpl.run.v9")
 	runtest.Put(t, strange, "notes.txt", nil)
 	runtest.Put(t, parts, "trace/more/notes.txt", nil)
@@ -68,6 +69,7 @@ func TestWhatIsNotKnownToBeOldIsKept(t *testing.T) {
 		gone:     "its manifest cannot be read: its age is not known",
 		broken:   "its manifest states no lane or no time: its age is not known",
 		timeless: "its manifest states no lane or no time: its age is not known",
+		never:    "its manifest states no lane or no time: its age is not known",
 		later:    "its manifest states no version that is known: its age is not known",
 		strange:  "it holds notes.txt, which no run has: nothing of others is removed",
 		parts:    "it holds trace/more, which no run has: nothing of others is removed",
