@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/execute"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/shape"
 	"github.com/dmpl/dmpl/pkg/trace"
 )
@@ -106,7 +108,7 @@ func (s *sameness) turn(x *execute.Run, r *trace.Recording) error {
 	if err != nil {
 		return err
 	}
-	if d.Candidates != nil && s.same.replayed.recorded.Visibility.Is(execute.Off) {
+	if d.Candidates != nil && s.same.replayed.recorded.Visibility.Is(execute.Off) || !inOrder(d.Candidates) {
 		return errOther
 	}
 	s.outputs, s.results, s.prompts = r.Outputs, r.ToolResults, r.Prompts
@@ -126,6 +128,13 @@ func (s *sameness) turn(x *execute.Run, r *trace.Recording) error {
 		}
 	}
 	return nil
+}
+
+// inOrder says that candidates stand in the order of retrieval (V2).
+func inOrder(candidates []trace.Document) bool {
+	return slices.IsSortedFunc(candidates, func(a, b trace.Document) int {
+		return cmp.Compare(memory.KindPlace(a.Field("/kind").Text()), memory.KindPlace(b.Field("/kind").Text()))
+	})
 }
 
 // Event implements execute.Sink.
