@@ -15,6 +15,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/replay"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
+	"github.com/dmpl/dmpl/pkg/trace"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
 
@@ -158,5 +159,16 @@ func TestAnUnknownCandidateIsNoSameRun(t *testing.T) {
 	r, _ := replayRun(t, dir, o)
 	if _, err := replaySame(dir, o); err == nil || len(r.Findings) != 1 || r.Findings[0].Code != finding.ReplayCandidateUnknown {
 		t.Errorf("%v%s", err, told(r))
+	}
+}
+
+// R1, R5: what asks for a part of a run, or for other profiles on both sides, is not answered by the same bytes.
+func TestAPartOfARunIsNoSameRun(t *testing.T) {
+	dir := filepath.Join(native, "runs", "tools")
+	for _, o := range []replay.RunOptions{{Until: 2}, {Until: 0}, {Until: replay.All, Profiles: trace.Profiles{}}} {
+		if made, err := replaySame(dir, o); err == nil {
+			t.Errorf("%+v: %s", o, made.Result.Verdict)
+		}
+		replayRun(t, dir, o)
 	}
 }
