@@ -58,8 +58,11 @@ func (o *artifactOptions) toolProfiles() (trace.Profiles, error) {
 func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
 	more.Limit, more.Stdin, more.Digests = int64(o.limit), a.In, o.digests
 	if o.isRun(path) {
-		a.collectRun(path, true)
-		return native.ReadFolder(path, more)
+		a.collectRun(native.Folder(path), true)
+		return native.ReadFolder(native.Folder(path), more)
+	}
+	if err := fileOfRun(path); err != nil && o.dialect.value == dialectAuto {
+		return nil, err
 	}
 	f, err := a.readFile(path, more.Limit)
 	if err != nil {
@@ -69,10 +72,15 @@ func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dial
 	if err != nil {
 		return nil, err
 	}
-	if reader.Name() == native.Name {
-		a.collectRun(native.Folder(path), true)
-	}
 	return reader.Read(f, more)
+}
+
+// fileOfRun refuses a single file of a native run: the run as a whole is what can be judged.
+func fileOfRun(path string) error {
+	if path == stdin || !native.IsRun(filepath.Dir(path)) {
+		return nil
+	}
+	return &dialect.Problem{Code: finding.InputUnrecognised, Path: path, Offset: -1, Detail: "is one file of a native run: name the run's folder"}
 }
 
 // readerOf finds the dialect by content, unless a flag says it.
@@ -97,9 +105,10 @@ func (o *artifactOptions) readerOf(f *dialect.File) (dialect.Reader, error) {
 	}
 }
 
-// isRun says that a path is the folder of a native run.
+// isRun says that a path is the folder of a native run, or its manifest.
 func (o *artifactOptions) isRun(path string) bool {
-	return o.dialect.value != orket.Name && isFolder(path) && native.IsRun(path)
+	folder := native.Folder(path)
+	return o.dialect.value != orket.Name && isFolder(folder) && native.IsRun(folder)
 }
 
 // find lists the artifacts of a folder. What lies in the folder of a native run belongs to the run.

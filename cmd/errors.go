@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -56,6 +57,7 @@ func failureOf(err error) failure {
 		output  outputError
 		broken  panicked
 		store   *storeFailure
+		path    *fs.PathError
 	)
 	switch {
 	case err == nil:
@@ -74,6 +76,8 @@ func failureOf(err error) failure {
 		return failure{store.exit, store.Error(), finding.Lookup(store.code).Action}
 	case errors.As(err, &output):
 		return failure{finding.ExitTrouble, err.Error(), "Free the disk, or check what reads the output."}
+	case errors.As(err, &path):
+		return failure{finding.ExitTrouble, err.Error(), "Check the path and the permissions, then run the command again."}
 	case errors.As(err, &broken):
 		return failure{finding.ExitTrouble, err.Error(), "This is a fault of dmpl. DMPL_DEBUG=1 prints the stack that a report should hold."}
 	}

@@ -89,6 +89,9 @@ func (a *App) replay(o *replayOptions, path string) error {
 	if _, err := os.Stat(path); err != nil && path != stdin {
 		return dialect.Unreadable(path, err)
 	}
+	if err := fileOfRun(path); err != nil {
+		return err
+	}
 	switch {
 	case o.overrides.given():
 		return usage("Name the folder of a run, or leave the flag out.", "%s is no folder of native runs, which --config, --policies, --snapshot, --profiles, --max-age and --update belong to", path)

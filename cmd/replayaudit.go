@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/dmpl/dmpl/pkg/audit"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -45,11 +47,30 @@ func (a *App) replayPackage(o *replayOptions, f auditFile) (finding.Result, erro
 		return troubled(f.path, true, errPackage, errState)
 	}
 	result := replay.Audit(&replay.AuditInput{
-		Path: f.path, Records: turns.audit.Records, Personas: state.save.Personas,
+		Path: f.path, Records: turns.audit.Records, Personas: state.save.Personas, Save: start.kind == llamabrain.KindSave,
 		Shape: slices.Concat(evidenceOf(turns.result.Findings), formatOf(state.result.Findings)), Malformed: state.save.Malformed,
 	})
-	result.Name, result.Inputs = f.path, slices.Concat(turns.result.Inputs, state.result.Inputs)
+	result.Name, result.Inputs = covered(f.path, turns.audit.Records, result.Findings), slices.Concat(turns.result.Inputs, state.result.Inputs)
 	return result, nil
+}
+
+// covered names a package, and how many of its turns a verdict is about where that is not all (CONTRACT R6).
+func covered(path string, turns []audit.Record, found []finding.Finding) string {
+	ran := len(turns)
+	for i := range turns {
+		if turns[i].Malformed {
+			ran--
+		}
+	}
+	for _, f := range found {
+		if f.Code == finding.AuditReplayNotRun || f.Code == finding.AuditReplayState {
+			ran--
+		}
+	}
+	if ran == len(turns) {
+		return path
+	}
+	return fmt.Sprintf("%s, %d of %s", path, ran, finding.Counted(len(turns), "turn"))
 }
 
 // evidenceOf gives what breaks the format of a package or log, and each hash that is not that of what it covers: turns that were

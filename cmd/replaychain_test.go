@@ -90,7 +90,7 @@ func TestAChainIsUpdatedWhole(t *testing.T) {
 				t.Errorf("%v, then %v: exit code %d:%s", c.args, args, exit, inShort(r.errors()))
 			}
 		}
-		if left := filesBelow(t, root); slices.ContainsFunc(left, func(name string) bool { return strings.Contains(name, ".new") || strings.Contains(name, ".old") }) {
+		if left := filesBelow(t, root); slices.ContainsFunc(left, func(name string) bool { return strings.Contains(name, ".update-") }) {
 			t.Errorf("%v leaves %q", c.args, left)
 		}
 	}

@@ -141,6 +141,13 @@ func TestUpdateLeavesWhatItCannotRecord(t *testing.T) {
 func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 	single, out := nativeFixture("inputs", "single"), filepath.Join(t.TempDir(), "out")
 	empty := t.TempDir()
+	blank := filepath.Join(t.TempDir(), "outputs.jsonl")
+	if err := os.WriteFile(blank, []byte(`{"turn":0,"attempt":0,"text":""}`+"\n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(blank), "none"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		says string
@@ -157,7 +164,10 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"run", "--from", single, "--out", out, "--turns", nativeFixture("inputs", "single", "outputs.jsonl")}, "outputs.jsonl, at /0/npc_id"},
 		{[]string{"run", "--from", single, "--out", out, "--outputs", nativeFixture("inputs", "retry", "outputs.jsonl")}, "nothing asks for the output of turn 0, attempt 1"},
 		{[]string{"run", "--from", nativeFixture("runs", "single"), "--out", out, "--config", nativeFixture("tree", "template.json")}, "the output answered another prompt"},
-		{[]string{"run", "--from", single, "--out", single}, "the folder is not empty"},
+		{[]string{"run", "--from", single, "--out", single}, "the folder is not empty: a run is written once, into a folder of its own\nhint: Name another folder"},
+		{[]string{"run", "--from", single, "--out", nativeFixture("inputs", "single", "config.json", "x")}, "Check the path and the permissions"},
+		{[]string{"run", "--from", single, "--out", out, "--turns", filepath.Join(filepath.Dir(blank), "none")}, "turns.jsonl: there is no turn, and a run has one at least"},
+		{[]string{"run", "--from", single, "--out", out, "--outputs", blank}, "outputs.jsonl, at /1: expected a value"},
 		{[]string{"run", "--from", nativeFixture("inputs", "candidates"), "--out", out, "--visibility", "off"}, "--visibility off reads nothing"},
 		{[]string{"run", "--from", nativeFixture("inputs", "candidates"), "--out", out, "--turns", nativeFixture("inputs", "single", "turns.jsonl")}, "outputs.jsonl, at /1/turn: there is no such turn"},
 		{[]string{"run", "--from", nativeFixture("inputs", "chain"), "--out", out, "--chain", "--visibility", "buffered_write", "--turns", nativeFixture("inputs", "single", "turns.jsonl")}, "there is no such turn"},

@@ -27,6 +27,9 @@ type tree struct {
 
 // workingTree reads the documents that take the place of recorded ones.
 func (a *App) workingTree(o *replayOptions) (*tree, error) {
+	if o.overrides.update && o.overrides.profiles != "" {
+		return nil, usage("Leave --profiles out: a run keeps the profiles that it was recorded under.", "--update records runs, and --profiles only says how both sides are compared")
+	}
 	t := &tree{}
 	for _, d := range []struct {
 		path, name, schema string

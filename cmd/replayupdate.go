@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,56 +36,119 @@ func (a *App) update(runs []replayedRun, groups [][]int) error {
 
 // updateRuns records all of the runs before it puts one in its place: a chain is not left half old.
 func (a *App) updateRuns(runs []*replayedRun) error {
+	var rewrites []*rewrite
 	var end *execute.End
 	var before *replayedRun
 	for _, r := range runs {
-		defer os.RemoveAll(fresh(r)) // what a failure leaves behind
-		var err error
-		if end, err = a.recordAgain(r, before, end); err != nil {
-			return fmt.Errorf("%s is left as it was: %w", r.dir, err)
+		w, err := beginRewrite(r)
+		if err == nil {
+			defer w.clear()
+			rewrites = append(rewrites, w)
+			end, err = a.recordAgain(w, before, end)
+		}
+		if err != nil {
+			return leftAsItWas(r.dir, err)
 		}
 		before = r
 	}
-	for _, r := range runs {
-		if err := a.replaceRun(r); err != nil {
+	for _, w := range rewrites {
+		if err := a.replaceRun(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func fresh(r *replayedRun) string { return filepath.Clean(r.dir) + ".new" }
+// leftAsItWas says why a recording was not rewritten.
+func leftAsItWas(dir string, err error) error {
+	hint := "Record the run anew with its model: its answers are not those that these files ask for."
+	var wrong *usageError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		return fmt.Errorf("%s is left as it was: %w", dir, err)
+	case errors.As(err, &wrong):
+		hint = wrong.hint
+	}
+	return usage(hint, "%s is left as it was: %v", dir, err)
+}
+
+// rewrite is a recording that is made again beside the old one.
+type rewrite struct {
+	*replayedRun
+	place  string // of the run, behind any link
+	beside string // a folder of our own next to it
+}
+
+func (w *rewrite) fresh() string { return filepath.Join(w.beside, "new") }
+
+// clear removes what the rewrite made, or what is left of the old recording once the new one is in its place.
+func (w *rewrite) clear() { _ = os.RemoveAll(w.beside) }
+
+// beginRewrite refuses what a rewrite would lose: files of others, a commit that a store knows, and the ground under a shell.
+func beginRewrite(r *replayedRun) (*rewrite, error) {
+	place, err := filepath.EvalSymlinks(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	if place, err = filepath.Abs(place); err != nil {
+		return nil, err
+	}
+	here, err := filepath.EvalSymlinks(".")
+	if err == nil {
+		here, err = filepath.Abs(here)
+	}
+	if err != nil {
+		return nil, err
+	}
+	strange := run.Stranger(place)
+	recording := r.trace.Recording
+	switch within, err := filepath.Rel(place, here); {
+	case err == nil && filepath.IsLocal(within):
+		return nil, usage("Run the command from outside of the folder.", "it is the working directory, or holds it")
+	case strange != "":
+		return nil, usage("Move the file away: dmpl verify says which no run has.", "it holds %s, which no run has", strange)
+	case recording.Manifest.Field("/store_id").Ok() && recording.Commit.Ok():
+		return nil, usage("Record it again with dmpl run --store.", "its commit is one of a store, which a replay does not write")
+	}
+	beside, err := os.MkdirTemp(filepath.Dir(place), filepath.Base(place)+".update-")
+	return &rewrite{r, place, beside}, err
+}
 
 // recordAgain records a run beside the old one.
-func (a *App) recordAgain(r, before *replayedRun, end *execute.End) (*execute.End, error) {
-	if !r.reached {
-		return nil, errors.New("the run of the chain before it commits nothing now")
+func (a *App) recordAgain(w *rewrite, before *replayedRun, end *execute.End) (*execute.End, error) {
+	if !w.reached {
+		return nil, usage("Leave --update out, or change the policies that refuse the commit.", "the run of the chain before it commits nothing now")
 	}
-	in, settings := rerecorded(r)
-	if end != nil && r.follows(before) {
+	in, settings := rerecorded(w.replayedRun)
+	if end != nil && w.follows(before) {
 		settings.Chain.PreviousCommitID = end.Buffer.CommitID
 	}
 	quiet := *a
 	quiet.Out = new(bytes.Buffer)
-	return quiet.recordRun(fresh(r), settings, in, in.turns)
+	return quiet.recordRun(w.fresh(), settings, in, in.turns)
 }
 
-func (a *App) replaceRun(r *replayedRun) error {
-	old := filepath.Clean(r.dir) + ".old"
-	changed, err := changedFiles(r.dir, fresh(r))
+func (a *App) replaceRun(w *rewrite) error {
+	changed, err := changedFiles(w.place, w.fresh())
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(r.dir, old); err != nil {
+	old := filepath.Join(w.beside, "old")
+	if err := os.Rename(w.place, old); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh(r), r.dir); err != nil {
+	if err := os.Rename(w.fresh(), w.place); err != nil {
+		if failed := os.Rename(old, w.place); failed != nil {
+			w.beside = "" // which holds the only copy
+			return errors.Join(err, failed)
+		}
 		return err
 	}
 	for _, name := range changed {
-		fmt.Fprintf(a.Err, "updated %s\n", visible(filepath.Join(r.dir, filepath.FromSlash(name))))
+		fmt.Fprintf(a.Err, "updated %s\n", visible(filepath.Join(w.dir, filepath.FromSlash(name))))
 	}
-	return os.RemoveAll(old)
+	return nil
 }
 
 // rerecorded gives the inputs of a recorded run with the working tree's documents in their places.
@@ -109,6 +173,7 @@ func rerecorded(r *replayedRun) (*inputs, record.Settings) {
 		RunID: r.trace.RunID.Text(), WorkflowID: r.trace.WorkflowID.Text(), Visibility: r.trace.Visibility.Text(), Created: created,
 		Lane:        run.Lane{Name: manifest.Field("/lane/name").Text(), Deterministic: string(manifest.Field("/lane/deterministic").Raw) == "true"},
 		ModelConfig: in.model, KeepPrompts: len(documents.Prompts) > 0, Refusal: execute.Refusal(documents.Commit),
+		StoreID: manifest.Field("/store_id").Text(),
 	}
 	if chain, ok := manifest.Value.Get("chain"); ok {
 		c := trace.Document{Value: chain}

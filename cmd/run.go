@@ -92,6 +92,7 @@ type inputs struct {
 	documents record.Documents
 	turns     []record.Text
 	recording *trace.Recording // outputs, tool results and candidates
+	byTurn    map[int]*trace.Recording
 	model     []byte
 	refusal   memory.AbortReason
 	lane      run.Lane
@@ -167,7 +168,7 @@ func (a *App) recordRun(dir string, s record.Settings, in *inputs, turns []recor
 		return nil, err
 	}
 	c := r.Counts()
-	line := fmt.Sprintf("%s: %d turns, %d events", dir, len(turns), c.Total)
+	line := fmt.Sprintf("%s: %s, %s", dir, finding.Counted(len(turns), "turn"), finding.Counted(c.Total, "event"))
 	if c.Kept < c.Total {
 		line += fmt.Sprintf(", %d dropped over the cap", c.Total-c.Kept)
 	}
@@ -219,7 +220,7 @@ func (a *App) recordChain(dir string, s record.Settings, in *inputs) error {
 		case i+1 == len(in.turns):
 			return nil
 		case end.Buffer.State != memory.CommitApplied:
-			return fmt.Errorf("turn %d committed nothing (%s): the chain ends, and %d turns are left", i, end.Buffer.Reason, len(in.turns)-i-1)
+			return fmt.Errorf("turn %d committed nothing (%s): the chain ends, with %s left", i, end.Buffer.Reason, finding.Counted(len(in.turns)-i-1, "turn"))
 		}
 		next++
 		in.documents.Snapshot = record.Text{Path: in.documents.Snapshot.Path, JSON: record.Snapshot(memory.SnapshotID(next), end.State)}
@@ -238,8 +239,11 @@ func executionProblem(err error) error {
 		return &dialect.Problem{Code: finding.InputNotExecutable, Path: wrong.Path, Pointer: wrong.Pointer, Offset: -1, Detail: wrong.Detail}
 	}
 	var bad *canon.Error
-	if errors.As(err, &bad) {
+	switch {
+	case errors.As(err, &bad):
 		return fmt.Errorf("the run cannot be written: %w", err)
+	case errors.Is(err, run.ErrNotEmpty):
+		return usage("Name another folder, or remove this one. A run that was stopped is no recording.", "%s", err.Error())
 	}
 	return storeError(err)
 }

@@ -3,14 +3,12 @@ package cmd
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
-	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/execute"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/record"
@@ -68,18 +66,21 @@ func (a *App) runInputs(o *runOptions) (*inputs, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i, line := range lines {
-			value, err := canon.Parse(line.JSON)
+		for _, line := range lines {
+			doc, err := record.Parse(line)
 			if err != nil {
-				return nil, &execute.Error{Path: line.Path, Pointer: trace.LinePointer(i), Detail: err.Error()}
+				return nil, err
 			}
-			*d.to = append(*d.to, trace.Document{Path: line.Path, At: trace.LinePointer(i), Value: value})
+			*d.to = append(*d.to, doc)
 		}
 		slices.SortStableFunc(*d.to, byPlace)
 	}
 	var err error
 	if in.turns, err = a.runLines(o, run.TurnsFile, true); err != nil {
 		return nil, err
+	}
+	if len(in.turns) == 0 {
+		return nil, &execute.Error{Path: run.TurnsFile, Detail: "there is no turn, and a run has one at least"}
 	}
 	if err := in.turnsExist(); err != nil {
 		return nil, err
@@ -147,16 +148,6 @@ func (a *App) runLines(o *runOptions, name string, required bool) ([]record.Text
 	return lines, nil
 }
 
-// turnsExist refuses a line of a turn that is not there: nothing would read it.
-func (in *inputs) turnsExist() error {
-	for _, d := range slices.Concat(in.recording.Outputs, in.recording.ToolResults, in.recording.Candidates) {
-		if turn, ok := d.Int("turn"); !ok || turn < 0 || turn >= len(in.turns) {
-			return &execute.Error{Path: d.Path, Pointer: d.At + "/turn", Detail: fmt.Sprintf("there is no such turn: %d are given", len(in.turns))}
-		}
-	}
-	return nil
-}
-
 // readModel takes the model configuration from the outputs: it is one and the same, and a line may leave it out.
 func (in *inputs) readModel() error {
 	for _, d := range in.recording.Outputs {
@@ -188,12 +179,9 @@ func (a *App) readRefusal(o *runOptions, in *inputs) error {
 	if err != nil {
 		return err
 	}
-	value, err := canon.Parse(f.Data)
-	if err != nil {
-		return &execute.Error{Path: path, Detail: err.Error()}
-	}
-	in.refusal = execute.Refusal(trace.Document{Path: path, Value: value})
-	return nil
+	doc, err := record.Parse(record.Text{Path: path, JSON: f.Data})
+	in.refusal = execute.Refusal(doc)
+	return err
 }
 
 // laneOf gives the lane of a name: deterministic unless the policy set says otherwise.
@@ -209,114 +197,10 @@ func laneOf(name string, policies record.Text) (run.Lane, error) {
 	return lane, nil
 }
 
-// candidatesOf gives the lines of candidates of a turn.
-func (in *inputs) candidatesOf(turn int) []record.Text {
-	var list []record.Text
-	for _, d := range in.recording.Candidates {
-		if n, ok := d.Int("turn"); ok && n == turn {
-			list = append(list, record.Text{Path: d.Path, At: d.At, JSON: d.Value.Raw()})
-		}
-	}
-	return list
-}
-
-// answered refuses an answer that is known to belong to another prompt: recorded as the answer to this one it would always
-// replay as equal (R2).
-func (in *inputs) answered(turn int, t *execute.Turn) error {
-	if t.Result == nil || in.relabel {
-		return nil
-	}
-	for attempt := range t.Result.Attempts {
-		d, ok := in.recording.Output(turn, attempt)
-		if stated := d.Field("/prompt_digest"); ok && stated.Ok() && !stated.Is(t.Result.Attempts[attempt].Prompt.SHA256().Hex()) {
-			return &execute.Error{
-				Path: d.Path, Pointer: d.At + "/prompt_digest",
-				Detail: "the output answered another prompt: leave the member out to record it as the answer to this one",
-			}
-		}
-	}
-	return nil
-}
-
-// unused refuses answers that nothing has asked for (R2): a recording holds what belongs to it.
-func (in *inputs) unused(source *execute.Recorded) error {
-	for _, d := range in.recording.Outputs {
-		turn, _ := d.Int("turn")
-		attempt, _ := d.Int("attempt")
-		if !source.Outputs[[2]int{turn, attempt}] {
-			return &execute.Error{Path: d.Path, Pointer: d.At, Detail: fmt.Sprintf("nothing asks for the output of turn %d, attempt %d", turn, attempt)}
-		}
-	}
-	for _, d := range in.recording.ToolResults {
-		turn, _ := d.Int("turn")
-		attempt, _ := d.Int("attempt")
-		call, _ := d.Int("call")
-		if !source.Results[[3]int{turn, attempt, call}] {
-			return &execute.Error{Path: d.Path, Pointer: d.At, Detail: fmt.Sprintf("nothing asks for the tool result of turn %d, attempt %d, call %d", turn, attempt, call)}
-		}
-	}
-	for _, c := range source.Other {
-		d, _ := in.recording.ToolResult(c.Turn, c.Attempt, c.Number)
-		return &execute.Error{Path: d.Path, Pointer: d.At, Detail: fmt.Sprintf("is the result of another call: %s with %s is asked for", c.Tool, c.Args)}
-	}
-	return nil
-}
-
 func (in *inputs) snapshotID() string {
 	value, err := canon.Parse(in.documents.Snapshot.JSON)
 	if err != nil {
 		return ""
 	}
 	return trace.Document{Value: value}.Field("/memory_snapshot_id").Text()
-}
-
-// link gives the inputs of one turn as those of a run of its own: its number is 0.
-func (in *inputs) link(turn int) (*inputs, error) {
-	one := *in
-	text, err := numbered(in.turns[turn].JSON, 0)
-	if err != nil {
-		return nil, &execute.Error{Path: in.turns[turn].Path, Pointer: trace.LinePointer(turn), Detail: err.Error()}
-	}
-	one.turns = []record.Text{{Path: in.turns[turn].Path, At: in.turns[turn].At, JSON: text}}
-	one.recording = &trace.Recording{}
-	for _, lines := range []struct{ from, to *[]trace.Document }{
-		{&in.recording.Outputs, &one.recording.Outputs},
-		{&in.recording.ToolResults, &one.recording.ToolResults},
-		{&in.recording.Candidates, &one.recording.Candidates},
-	} {
-		for _, d := range *lines.from {
-			if n, ok := d.Int("turn"); !ok || n != turn {
-				continue
-			}
-			text, err := numbered(d.Value.Raw(), 0)
-			if err != nil {
-				return nil, &execute.Error{Path: d.Path, Pointer: d.At, Detail: err.Error()}
-			}
-			value, err := canon.Parse(text)
-			if err != nil {
-				return nil, &execute.Error{Path: d.Path, Pointer: d.At, Detail: err.Error()}
-			}
-			*lines.to = append(*lines.to, trace.Document{Path: d.Path, At: d.At, Value: value})
-		}
-	}
-	return &one, nil
-}
-
-// numbered gives a line another turn.
-func numbered(line []byte, turn int64) ([]byte, error) {
-	value, err := canon.Parse(line)
-	if err != nil {
-		return nil, err
-	}
-	w := document.NewWriter(document.Style{})
-	w.Object("", func() {
-		for _, m := range value.Members() {
-			if m.Name == "turn" {
-				w.Integer("turn", turn)
-				continue
-			}
-			w.Raw(m.Name, m.Value.Raw())
-		}
-	})
-	return w.Bytes(), nil
 }

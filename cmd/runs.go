@@ -8,6 +8,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/native"
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/report"
 	"github.com/dmpl/dmpl/pkg/run"
 )
@@ -88,14 +89,11 @@ func (a *App) prune(o pruneOptions, dir string) error {
 	if o.dryRun {
 		done = "would remove"
 	}
-	if _, err := fmt.Fprintf(a.Out, "%s %d of %d runs\n", done, removed, len(dirs)); err != nil {
+	if _, err := fmt.Fprintf(a.Out, "%s %d of %s\n", done, removed, finding.Counted(len(dirs), "run")); err != nil {
 		return outputError{err}
 	}
 	return nil
 }
 
-// ticks gives a time in units of 100 ns since 0001-01-01T00:00:00Z (CONTRACT P4).
-func ticks(t time.Time) int64 {
-	const epoch = 621_355_968_000_000_000 // 1970-01-01
-	return epoch + t.Unix()*10_000_000 + int64(t.Nanosecond())/100
-}
+// ticks gives a time as recordings state it (CONTRACT P4).
+func ticks(t time.Time) int64 { return run.Ticks(t) }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
 )
 
@@ -49,7 +50,7 @@ func (a *App) collectStore(ctx context.Context, s *memory.Store, o storeOptions,
 	if dry {
 		done = "would forget"
 	}
-	lines = append(lines, fmt.Sprintf("%s %d records, kept %d snapshots", done, forgotten, len(kept)))
+	lines = append(lines, fmt.Sprintf("%s %s, kept %s", done, finding.Counted(forgotten, "record"), finding.Counted(len(kept), "snapshot")))
 	return a.say(o, func(w *document.Writer) {
 		w.List("kept", func() {
 			for _, k := range kept {

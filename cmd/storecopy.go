@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
 )
 
@@ -49,5 +50,6 @@ func (a *App) copyStore(ctx context.Context, s *memory.Store, o storeOptions, to
 		w.Integer("records", done.Records)
 		w.Integer("runs", done.Runs)
 		w.Integer("ledger_rows", done.Rows)
-	}, "copied %d snapshots, %d records, %d runs, %d rows of the ledger", done.Snapshots, done.Records, done.Runs, done.Rows)
+	}, "copied %s, %s, %s, %s of the ledger", finding.Counted(done.Snapshots, "snapshot"), finding.Counted(done.Records, "record"),
+		finding.Counted(done.Runs, "run"), finding.Counted(done.Rows, "row"))
 }

@@ -100,7 +100,7 @@ func (a *App) recoverOnce(ctx context.Context, s *memory.Store, o storeOptions, 
 	if len(done) == 0 && (failed != nil || !always) {
 		return 0, failed
 	}
-	lines = append(lines, fmt.Sprintf("%d runs, %d still pending", len(done), pending))
+	lines = append(lines, fmt.Sprintf("%s, %d still pending", finding.Counted(len(done), "run"), pending))
 	err = a.say(o, func(w *document.Writer) {
 		w.List("runs", func() {
 			for _, d := range done {

@@ -12,6 +12,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/record"
 )
@@ -128,7 +129,7 @@ func (a *App) showSnapshot(ctx context.Context, s *memory.Store, o storeOptions,
 		writeSnapshotRow(w, row)
 		w.Integer("records", int64(records))
 		w.Text("state_digest", digest.Hex())
-	}, "%s\n%d records, state digest %s", snapshotLine(row), records, digest.Hex())
+	}, "%s\n%s, state digest %s", snapshotLine(row), finding.Counted(records, "record"), digest.Hex())
 }
 
 func (a *App) snapshotExportCommand() *cobra.Command {

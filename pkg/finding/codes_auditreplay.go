@@ -14,7 +14,7 @@ var auditReplayEntries = []Entry{
 	{
 		Code: AuditReplayState, Rule: "R1", Severity: Error, Effect: Rejects,
 		Title:   "the save file is not the memory before the turn",
-		Meaning: "The first turn of an NPC states a hash of its memory that the saved memory does not have. None of its turns can be run.",
+		Meaning: "The first turn of an NPC states a hash of its memory that the saved memory does not have. None of its turns can be run. An NPC that the save file does not have begins with an empty memory.",
 		Causes:  "The save is from another time or another game; retrieval was configured otherwise.",
 		Action:  "Give the save file from before the first turn of the package.",
 	},

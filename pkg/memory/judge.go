@@ -27,7 +27,7 @@ func (s *PolicySet) JudgeCommit(writes []Write, gatePassed bool, hooks map[strin
 			}
 		case "most_writes":
 			if len(writes) > rule.Limit {
-				detail = fmt.Sprintf("%d writes, and at most %d are allowed", len(writes), rule.Limit)
+				detail = fmt.Sprintf("%s, and at most %d are allowed", counted(len(writes), "write"), rule.Limit)
 			}
 		case "hook":
 			hook := hooks[rule.Hook]

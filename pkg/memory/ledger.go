@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
@@ -151,4 +152,12 @@ func openDocument(text []byte) (*document.Object, error) {
 		return nil, err
 	}
 	return document.Open(v), nil
+}
+
+// counted gives a number with its noun, for the details of rows.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }

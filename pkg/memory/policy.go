@@ -56,7 +56,7 @@ var commitRules = []struct{ rule, needs string }{
 
 // retrievalKinds are the kinds that a policy can be for, retrievalOrders the orders of P3.
 var (
-	retrievalKinds  = []string{"fact", "world", "episodic", "belief"}
+	retrievalKinds  = []string{"fact", "world", "episodic", "belief"} // in the order of retrieval
 	retrievalOrders = []string{
 		"score,record_id", "score,created_at_ticks,record_id,sequence_number", "score,confidence,record_id,sequence_number", "record_id",
 	}
@@ -249,3 +249,6 @@ func (s *PolicySet) Keep(lane string, deterministic bool, otherwise int) int {
 	}
 	return days
 }
+
+// KindPlace gives the place of a kind of record in the order of retrieval; -1 for what is none.
+func KindPlace(kind string) int { return slices.Index(retrievalKinds, kind) }

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -221,7 +220,7 @@ func (s *Store) Write(ctx context.Context, runID string, writes ...Write) (Run, 
 		if _, err := o.run.State.Next(AppendWrite); err != nil {
 			return err
 		}
-		return o.log(WritesBuffered, strconv.Itoa(len(writes))+" writes")
+		return o.log(WritesBuffered, counted(len(writes), "write"))
 	})
 }
 

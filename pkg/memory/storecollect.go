@@ -41,7 +41,7 @@ func (s *Store) Collect(ctx context.Context, days int64, dry bool) (kept []Kept,
 			return err
 		}
 		return newBook(tx).enter(LedgerRow{
-			Time: now, Event: RecordsForgotten, SnapshotID: SnapshotID(oldest), Detail: fmt.Sprintf("%d records of older snapshots", forgotten),
+			Time: now, Event: RecordsForgotten, SnapshotID: SnapshotID(oldest), Detail: counted(int(forgotten), "record") + " of older snapshots",
 		})
 	})
 	if errors.Is(err, errNothing) {

@@ -191,7 +191,7 @@ func addImport(tx Tx, head Snapshot, after, before State, now int64) (Snapshot, 
 	if err != nil {
 		return made, err
 	}
-	detail := strconv.Itoa(len(changes)) + " records"
+	detail := counted(len(changes), "record")
 	return made, newBook(tx).enter(LedgerRow{Time: now, Event: SnapshotImported, SnapshotID: made.ID(), Detail: detail})
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/dmpl/dmpl/pkg/execute"
 	"github.com/dmpl/dmpl/pkg/record"
@@ -36,6 +37,7 @@ func Example() {
 	text := func(json string) record.Text { return record.Text{JSON: []byte(json)} }
 	recorder, err := record.Create(dir, record.Settings{
 		RunID: "monday", WorkflowID: "greeting", Visibility: execute.BufferedWrite, Lane: run.Lane{Name: "ci", Deterministic: true},
+		Created:     run.Ticks(time.Now()),
 		ModelConfig: []byte(`{"provider_name":"example","model_name":"echo","decoding":{"temperature":0},"seed":1}`),
 	}, record.Documents{
 		Snapshot: text(`{"schema_version":"memory.snapshot.v1","memory_snapshot_id":"00000000000000000001","persona_id":"guard","next_sequence_number":1,"interaction_count":0,"records":[]}`),

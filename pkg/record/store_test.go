@@ -219,7 +219,7 @@ func TestThePolicyDecidesOverTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	end, err := r.Close()
-	if err != nil || end.Buffer.Reason != memory.PolicyRejected || end.Rule != "few" || end.Snapshot != "" || r.Refusal() != `rule "few": 1 writes, and at most 0 are allowed` {
+	if err != nil || end.Buffer.Reason != memory.PolicyRejected || end.Rule != "few" || end.Snapshot != "" || r.Refusal() != `rule "few": 1 write, and at most 0 are allowed` {
 		t.Errorf("%+v, %v, %q", end, err, r.Refusal())
 	}
 	known, err := on.Store.Run(context.Background(), "a")

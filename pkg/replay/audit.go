@@ -20,6 +20,7 @@ type AuditInput struct {
 	Path      string // of the package, for findings
 	Records   []audit.Record
 	Personas  []audit.Persona
+	Save      bool              // they are all that the game saved: an NPC without one began with none
 	Shape     []finding.Finding // of both files
 	Malformed bool              // of either: nothing is run
 }
@@ -28,7 +29,7 @@ type AuditInput struct {
 // known where its hash is that of the saved state, or of what the turns before made of it. The recorded output stands for
 // the model (R6). The result has no name and no inputs yet.
 func Audit(in *AuditInput) finding.Result {
-	r := &auditReplay{path: in.Path}
+	r := &auditReplay{path: in.Path, save: in.Save}
 	r.result.Findings = append(r.result.Findings, in.Shape...)
 	r.holes = slices.ContainsFunc(in.Records, func(t audit.Record) bool { return t.Malformed })
 	if !in.Malformed {
@@ -79,22 +80,29 @@ type auditReplay struct {
 	path   string
 	result finding.Result
 	ran    int
+	save   bool
 	holes  bool // a record is malformed, and may be the first turn of any NPC
 }
 
 // conversation runs the turns of one NPC.
 func (r *auditReplay) conversation(turns []*audit.Record, personas []audit.Persona) {
-	i := slices.IndexFunc(personas, func(p audit.Persona) bool { return p.Key == turns[0].NpcID })
-	if i < 0 {
+	before := memory.State{PersonaID: turns[0].NpcID, NextSequence: 1}
+	why := "the save file has no memory of this NPC, and an empty one is not the memory before this turn"
+	switch i := slices.IndexFunc(personas, func(p audit.Persona) bool { return p.Key == turns[0].NpcID }); {
+	case i >= 0:
+		before, why = personas[i].State, "the save file does not hold the memory before this turn"
+	case !r.save:
 		for _, turn := range turns {
-			r.notRun(turn, "the save file has no memory of this NPC")
+			r.notRun(turn, "the snapshot is the memory of another NPC")
 		}
 		return
 	}
-	saved, err := memory.Load(personas[i].State, memory.LlamaBrainV1)
+	saved, err := memory.Load(before, memory.LlamaBrainV1)
 	if err != nil {
-		for _, turn := range turns {
-			r.notRun(turn, "the memory of this NPC does not load: "+err.Error())
+		r.differ(finding.AuditReplayState, turns[0], "", nil, nil, "the memory of this NPC does not load: "+err.Error())
+		r.tally("R1.memory", finding.Failed, "")
+		for _, turn := range turns[1:] {
+			r.notRun(turn, "the memory of this NPC does not load")
 		}
 		return
 	}
@@ -107,7 +115,7 @@ func (r *auditReplay) conversation(turns []*audit.Record, personas []audit.Perso
 			known = next
 		case i == 0 && !r.holes:
 			r.differ(finding.AuditReplayState, turn, "MemoryHashBefore", canon.QuoteASCII(nil, []byte(turn.MemoryHashBefore)),
-				canon.QuoteASCII(nil, []byte(saved.Hash())), "the save file does not hold the memory before this turn")
+				canon.QuoteASCII(nil, []byte(saved.Hash())), why)
 			r.tally("R1.memory", finding.Failed, "")
 		default:
 			r.notRun(turn, "what turns before stored has ids and times that the package does not keep")
@@ -203,90 +211,10 @@ func (t *turnRun) again() (*pipeline.TurnResult, error) {
 	return pipeline.RunTurn(system, &in, &c, answers, d, memory.LlamaBrainV1)
 }
 
-// compare holds the stages after the model to what the record says of them.
-func (r *auditReplay) compare(turn *audit.Record, result *pipeline.TurnResult) {
-	last := result.Last()
-	mark := len(r.result.Findings)
-	r.dialogue(turn, last.Parsed.Dialogue)
-	r.gate(turn, last.Gate)
-	r.mutations(turn, last.Gate.Passed, int64(result.Batch.Succeeded()))
-	for i := mark + 1; i < len(r.result.Findings); i++ {
-		r.result.Findings[i].Class = finding.Cascade // E11: every later stage of the turn
-	}
-}
-
-func (r *auditReplay) dialogue(turn *audit.Record, dialogue string) {
-	const id = "R1.dialogue"
-	switch {
-	case dialogue == turn.DialogueText:
-		r.tally(id, finding.Passed, "")
-	case turn.FallbackUsed || !turn.ValidationPassed:
-		r.tally(id, finding.NotChecked, "a fallback may have been shown")
-	case turn.RawOutput == turn.DialogueText:
-		r.tally(id, finding.NotChecked, "the record keeps the final dialogue in place of the output")
-	default:
-		r.differ(finding.AuditReplayDialogue, turn, "DialogueText", canon.QuoteASCII(nil, []byte(turn.DialogueText)),
-			canon.QuoteASCII(nil, []byte(dialogue)), "the output parses to another dialogue")
-		r.tally(id, finding.Failed, "")
-	}
-}
-
-func (r *auditReplay) gate(turn *audit.Record, gate pipeline.GateResult) {
-	const id = "R1.gate"
-	violations := int64(len(gate.Failures))
-	switch {
-	case violations == turn.ViolationCount && gate.Passed == turn.ValidationPassed:
-		r.tally(id, finding.Passed, "")
-	case violations < turn.ViolationCount && !turn.ValidationPassed:
-		r.tally(id, finding.NotChecked, "forbidden knowledge and custom rules are not in the package")
-	default:
-		r.differ(finding.AuditReplayGate, turn, "ViolationCount", strconv.AppendInt(nil, turn.ViolationCount, 10),
-			strconv.AppendInt(nil, violations, 10), fmt.Sprintf("the gate gives %d violations", violations))
-		r.tally(id, finding.Failed, "")
-	}
-}
-
-func (r *auditReplay) mutations(turn *audit.Record, passed bool, succeeded int64) {
-	const id = "R1.mutations"
-	switch {
-	case succeeded == turn.MutationsApplied:
-		r.tally(id, finding.Passed, "")
-	case passed != turn.ValidationPassed:
-		r.tally(id, finding.NotChecked, "the gate decided otherwise")
-	case turn.RawOutput == turn.DialogueText && succeeded == 0:
-		r.tally(id, finding.NotChecked, "the record keeps the final dialogue in place of the output")
-	default:
-		r.differ(finding.AuditReplayMutations, turn, "MutationsApplied", strconv.AppendInt(nil, turn.MutationsApplied, 10),
-			strconv.AppendInt(nil, succeeded, 10), "another number of mutations applies")
-		r.tally(id, finding.Failed, "")
-	}
-}
-
 // notRun says of a turn why it was not run again.
 func (r *auditReplay) notRun(turn *audit.Record, reason string) {
 	r.differ(finding.AuditReplayNotRun, turn, "", nil, nil, reason)
 	r.tally("R1.turn", finding.NotChecked, reason)
-}
-
-// parsed holds a turn that is not run to what needs no memory: its output parses to the recorded dialogue.
-func (r *auditReplay) parsed(turn *audit.Record) {
-	run := turnRun{turn: turn, state: memory.State{PersonaID: turn.NpcID, NextSequence: 1}}
-	for _, run.structured = range []bool{false, true} {
-		if run.structured && !structured(turn.RawOutput) {
-			break
-		}
-		result, err := run.again()
-		if err != nil {
-			return
-		}
-		if result.Last().Parsed.Dialogue == turn.DialogueText {
-			r.tally("R1.dialogue", finding.Passed, "")
-			return
-		}
-		if run.structured || !structured(turn.RawOutput) {
-			r.dialogue(turn, result.Last().Parsed.Dialogue)
-		}
-	}
 }
 
 func (r *auditReplay) differ(code finding.Code, turn *audit.Record, member string, recorded, rebuilt []byte, detail string) {

@@ -93,7 +93,7 @@ func fixtureInput(t *testing.T) *replay.AuditInput {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &replay.AuditInput{Path: "p", Records: p.Records, Personas: s.Personas}
+	return &replay.AuditInput{Path: "p", Records: p.Records, Personas: s.Personas, Save: true}
 }
 
 // R1: what each change of a record gives; a turn whose memory is not known is not run and said so.
@@ -119,14 +119,19 @@ func TestTurnsOfAPackage(t *testing.T) {
 		{"a fallback", at(0, func(r *audit.Record) { r.DialogueText, r.FallbackUsed = "x", true }), finding.Equivalent, []string{"auditreplay.not_run"}},
 		{"the final dialogue in place of the output", at(0, func(r *audit.Record) { r.RawOutput = r.DialogueText }), finding.Equivalent, []string{"auditreplay.not_run"}},
 		{"another memory", at(0, func(r *audit.Record) { r.MemoryHashBefore = "x" }), finding.Undecided, []string{"root auditreplay.state", "auditreplay.not_run"}},
-		{"no memory of the NPC", func(in *replay.AuditInput) { in.Personas = in.Personas[1:] }, finding.Equivalent, []string{"auditreplay.not_run", "auditreplay.not_run"}},
+		{"no memory of the NPC", func(in *replay.AuditInput) { in.Personas = in.Personas[1:] }, finding.Undecided, []string{"root auditreplay.state", "auditreplay.not_run"}},
+		{"a snapshot of one NPC", func(in *replay.AuditInput) { in.Personas, in.Save = in.Personas[:1], false }, finding.Equivalent, []string{
+			"auditreplay.not_run", "auditreplay.not_run",
+		}},
+		{"no memory of an NPC that begins with none", func(in *replay.AuditInput) {
+			in.Personas = in.Personas[1:]
+			in.Records[0].MemoryHashBefore = memory.State{PersonaID: in.Records[0].NpcID, NextSequence: 1}.Hash()
+		}, finding.Equivalent, []string{"auditreplay.not_run"}},
 		{"a memory that does not load", func(in *replay.AuditInput) {
 			facts := in.Personas[0].State.Facts
 			facts[1].ID = facts[0].ID
-		}, finding.Equivalent, []string{"auditreplay.not_run", "auditreplay.not_run"}},
-		{"no memory at all", func(in *replay.AuditInput) { in.Personas = nil }, finding.Undecided, []string{
-			"root replay.nothing_rebuilt", "auditreplay.not_run", "auditreplay.not_run", "auditreplay.not_run",
-		}},
+		}, finding.Undecided, []string{"root auditreplay.state", "auditreplay.not_run"}},
+		{"no memory at all", func(in *replay.AuditInput) { in.Personas = nil }, finding.Undecided, []string{"root auditreplay.state", "auditreplay.not_run"}}, // the second NPC begins with none
 		{"constraints that cannot be read", at(0, func(r *audit.Record) { r.ConstraintsSerialized = "[" }), finding.Undecided, []string{"root auditreplay.state", "auditreplay.not_run"}},
 		{"malformed state", func(in *replay.AuditInput) { in.Malformed = true }, finding.Undecided, []string{"root replay.nothing_rebuilt"}},
 		{"malformed record", at(1, func(r *audit.Record) { r.Malformed = true }), finding.Equivalent, []string{"auditreplay.not_run"}},

@@ -76,7 +76,7 @@ func whyOrdered(was, is *trace.Row) string {
 	}
 	switch {
 	case same && len(was.Records) != len(is.Records) && was.CandidateCount.Same(is.CandidateCount):
-		return fmt.Sprintf("limit: %d records were taken of %s, now %d", len(was.Records), was.CandidateCount.Raw, len(is.Records))
+		return fmt.Sprintf("limit: %s taken of %s, now %d", finding.Counted(len(was.Records), "record"), was.CandidateCount.Raw, len(is.Records))
 	case len(before) == len(now) && containsAll(before, now):
 		return "tie: equal scores are ordered otherwise"
 	case !was.CandidateCount.Same(is.CandidateCount):

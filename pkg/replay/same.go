@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/execute"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/shape"
 	"github.com/dmpl/dmpl/pkg/trace"
 )
@@ -45,7 +47,7 @@ var errOther = errors.New("the run is not made again in the same bytes")
 // and [Run] says what it is. The end of the run is left to the caller to compare.
 func RunSame(w Walk, o RunOptions) (*Same, error) {
 	t := w.Trace()
-	if o.Until != All || o.Profiles != nil || string(t.Truncated.Raw) == "true" {
+	if o.Until != All || o.Profiles != nil {
 		return nil, errOther // R5, R1: more is said of these
 	}
 	r := &replayed{recorded: t, o: o}
@@ -106,7 +108,7 @@ func (s *sameness) turn(x *execute.Run, r *trace.Recording) error {
 	if err != nil {
 		return err
 	}
-	if d.Candidates != nil && s.same.replayed.recorded.Visibility.Is(execute.Off) {
+	if d.Candidates != nil && s.same.replayed.recorded.Visibility.Is(execute.Off) || !inOrder(d.Candidates) {
 		return errOther
 	}
 	s.outputs, s.results, s.prompts = r.Outputs, r.ToolResults, r.Prompts
@@ -126,6 +128,13 @@ func (s *sameness) turn(x *execute.Run, r *trace.Recording) error {
 		}
 	}
 	return nil
+}
+
+// inOrder says that candidates stand in the order of retrieval (V2).
+func inOrder(candidates []trace.Document) bool {
+	return slices.IsSortedFunc(candidates, func(a, b trace.Document) int {
+		return cmp.Compare(memory.KindPlace(a.Field("/kind").Text()), memory.KindPlace(b.Field("/kind").Text()))
+	})
 }
 
 // Event implements execute.Sink.

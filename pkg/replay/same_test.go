@@ -15,6 +15,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/replay"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
+	"github.com/dmpl/dmpl/pkg/trace"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
 
@@ -126,8 +127,9 @@ func TestARunWithOtherLinesIsNoSameRun(t *testing.T) {
 				put(append(slices.Clone(lines), more)...)
 			}
 		}
-		first, _, _ := bytes.Cut(readFile(t, filepath.Join(native, "runs", "candidates"), run.CandidatesFile), []byte("\n"))
-		check(run.CandidatesFile, append(first, '\n')) // also where nothing is read
+		check(run.CandidatesFile, []byte(`{"turn":0,"kind":"episodic","candidates":[]}`+"\n")) // also where nothing is read
+		workflow := regexp.MustCompile(`"workflow_id":"[^"]*"`)
+		check(run.TraceFile, workflow.ReplaceAll(readFile(t, from, run.TraceFile), []byte(`"workflow_id":""`)))
 		for _, other := range []string{"candidates/candidates.jsonl", "prompts/prompts.jsonl", "tools/tool_results.jsonl", "policy-rejected/commit.json"} {
 			check(filepath.Base(other), readFile(t, filepath.Join(native, "runs"), other))
 		}
@@ -157,5 +159,16 @@ func TestAnUnknownCandidateIsNoSameRun(t *testing.T) {
 	r, _ := replayRun(t, dir, o)
 	if _, err := replaySame(dir, o); err == nil || len(r.Findings) != 1 || r.Findings[0].Code != finding.ReplayCandidateUnknown {
 		t.Errorf("%v%s", err, told(r))
+	}
+}
+
+// R1, R5: what asks for a part of a run, or for other profiles on both sides, is not answered by the same bytes.
+func TestAPartOfARunIsNoSameRun(t *testing.T) {
+	dir := filepath.Join(native, "runs", "tools")
+	for _, o := range []replay.RunOptions{{Until: 2}, {Until: 0}, {Until: replay.All, Profiles: trace.Profiles{}}} {
+		if made, err := replaySame(dir, o); err == nil {
+			t.Errorf("%+v: %s", o, made.Result.Verdict)
+		}
+		replayRun(t, dir, o)
 	}
 }

@@ -72,9 +72,9 @@ func conclusion(r finding.Result) string {
 // holds says what a good verdict rests on.
 func holds(r finding.Result) string {
 	n := count(r.Checks)
-	parts := []string{plural(n.passed, "check")}
+	parts := []string{finding.Counted(n.passed, "check")}
 	if r.Verdict == finding.Pass {
-		parts[0] = plural(n.passed, "check") + " hold"
+		parts[0] = finding.Counted(n.passed, "check") + " hold"
 		if n.passed == 1 {
 			parts[0] += "s"
 		}
@@ -86,10 +86,10 @@ func holds(r finding.Result) string {
 		parts = append(parts, fmt.Sprintf("%d ignored", ignored))
 	}
 	if w := countOf(r.Findings, finding.Warning); w > 0 {
-		parts = append(parts, plural(w, "warning"))
+		parts = append(parts, finding.Counted(w, "warning"))
 	}
 	if n := observational(r.Findings); n > 0 { // X8: the summary line says it
-		parts = append(parts, plural(n, "context")+" different only in observational text")
+		parts = append(parts, finding.Counted(n, "context")+" different only in observational text")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -163,9 +163,9 @@ func classes(fs []finding.Finding) string {
 		}
 	}
 	if roots+cascades == 0 {
-		return plural(independents, "finding")
+		return finding.Counted(independents, "finding")
 	}
-	return fmt.Sprintf("%d root, %d independent, %s", roots, independents, plural(cascades, "cascade"))
+	return fmt.Sprintf("%d root, %d independent, %s", roots, independents, finding.Counted(cascades, "cascade"))
 }
 
 func others(fs []finding.Finding) string {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -71,11 +70,4 @@ func (t *tally) addN(what string, n int) {
 		what string
 		n    int
 	}{what, n})
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

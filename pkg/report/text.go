@@ -124,7 +124,7 @@ func (p *printer) alignment(a *finding.Alignment) {
 	if a == nil {
 		return
 	}
-	says := fmt.Sprintf("left has %s, right has %s", plural(a.LeftEvents, "event"), plural(a.RightEvents, "event"))
+	says := fmt.Sprintf("left has %s, right has %s", finding.Counted(a.LeftEvents, "event"), finding.Counted(a.RightEvents, "event"))
 	if a.Note != "" {
 		says += ": " + a.Note
 	}
@@ -176,7 +176,7 @@ func (p *printer) footer(r finding.Result) {
 		p.prose("never compared: ", Visible(strings.Join(never, "; ")))
 	}
 	if c := r.Coverage; c != nil && c.Claims > 0 {
-		p.line("coverage: %d of %s checked (%d %%)", c.Checked, plural(c.Claims, "claim"), c.Checked*100/c.Claims)
+		p.line("coverage: %d of %s checked (%d %%)", c.Checked, finding.Counted(c.Claims, "claim"), c.Checked*100/c.Claims)
 	}
 }
 

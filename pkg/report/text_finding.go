@@ -41,7 +41,7 @@ func (p *printer) errors(r finding.Result) {
 	}
 	if n := len(others) + left; n > 0 && r.Findings[first].Class == finding.Root {
 		p.line("")
-		p.line("%s:", plural(n, "independent finding"))
+		p.line("%s:", finding.Counted(n, "independent finding"))
 	}
 	for _, f := range others {
 		p.line("")
@@ -220,7 +220,7 @@ func (p *printer) remarks(noun string, fs []finding.Finding, s finding.Severity)
 	for i, c := range codes {
 		if i == 0 {
 			p.line("")
-			p.line("%s:", plural(n, noun))
+			p.line("%s:", finding.Counted(n, noun))
 		}
 		for f := range having(fs, s) {
 			if string(f.Code) == c.what {

@@ -6,15 +6,23 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
 // TicksPerDay is the length of a day in ticks of 100 ns.
 const TicksPerDay = 24 * 60 * 60 * 10_000_000
+
+// Ticks gives a time in units of 100 ns since 0001-01-01T00:00:00Z (CONTRACT P4).
+func Ticks(t time.Time) int64 {
+	const epoch = 621_355_968_000_000_000 // 1970-01-01
+	return epoch + t.Unix()*10_000_000 + int64(t.Nanosecond())/100
+}
 
 // Retention says how long runs are kept (CONTRACT V4).
 type Retention struct {
@@ -33,7 +41,7 @@ type Fate struct {
 // candidate is a run as retention sees it.
 type candidate struct {
 	fate    Fate
-	chained bool
+	chained bool // it is a run of a chain, or may be one
 }
 
 // Judge says for each run whether it is kept. What is not known to be old enough is kept, and so is a chain of which one run
@@ -59,7 +67,7 @@ func (r Retention) Judge(dirs []string) []Fate {
 }
 
 func (r Retention) judge(dir string) candidate {
-	c := candidate{fate: Fate{Dir: dir, Keep: true}}
+	c := candidate{fate: Fate{Dir: dir, Keep: true}, chained: true}
 	f, err := dialect.ReadFile(filepath.Join(dir, ManifestFile), nil, 0)
 	if err != nil {
 		c.fate.Why = "its manifest cannot be read: its age is not known"
@@ -67,15 +75,19 @@ func (r Retention) judge(dir string) candidate {
 	}
 	manifest, err := canon.Parse(f.Data)
 	doc := trace.Document{Value: manifest}
+	if version := doc.Field("/schema_version"); err == nil && !version.Is(SchemaVersion) {
+		c.fate.Why = "its manifest states no version that is known: its age is not known"
+		return c
+	}
 	created, ok := canon.Integer(doc.Field("/created_ticks").Raw)
 	lane := doc.Field("/lane/name")
 	flag := doc.Field("/lane/deterministic")
-	if err != nil || !ok || !lane.Ok() || string(flag.Raw) != "true" && string(flag.Raw) != "false" {
+	if err != nil || !ok || created == 0 || !lane.Ok() || string(flag.Raw) != "true" && string(flag.Raw) != "false" {
 		c.fate.Why = "its manifest states no lane or no time: its age is not known"
 		return c
 	}
 	_, c.chained = manifest.Get("chain")
-	if strange := stranger(dir); strange != "" {
+	if strange := Stranger(dir); strange != "" {
 		c.fate.Why = "it holds " + strange + ", which no run has: nothing of others is removed"
 		return c
 	}
@@ -85,18 +97,15 @@ func (r Retention) judge(dir string) candidate {
 	}
 	deterministic := string(flag.Raw) == "true"
 	days := policies.Keep(lane.Text(), deterministic, r.Days)
-	age := (r.Now - created) / TicksPerDay
-	what := fmt.Sprintf("lane %s is kept for %d days", lane.Text(), days)
-	if deterministic {
-		what = fmt.Sprintf("deterministic lane %s is kept for %d days", lane.Text(), days)
-	}
-	switch {
-	case r.Now < created:
+	if r.Now < created {
 		c.fate.Why = "it was recorded after the time of this clock"
-	default:
-		// A day that is not over does not count: a run of 13 days and 23 hours is 13 days old.
-		c.fate.Keep = r.Now-created < int64(days)*TicksPerDay
-		c.fate.Why = fmt.Sprintf("%s, and it is %d days old", what, age)
+		return c
+	}
+	age := int((r.Now - created) / TicksPerDay) // a day that is not over does not count
+	c.fate.Keep = age < days
+	c.fate.Why = fmt.Sprintf("lane %s is kept for %s, and it is %s old", lane.Text(), finding.Counted(days, "day"), finding.Counted(age, "day"))
+	if deterministic {
+		c.fate.Why = "deterministic " + c.fate.Why
 	}
 	return c
 }
@@ -114,8 +123,8 @@ func ownPolicies(dir string) *memory.PolicySet {
 	return set
 }
 
-// stranger names something in the folder that no run has; "" where there is nothing.
-func stranger(dir string) string {
+// Stranger names something in the folder of a run that no run has; "" where there is nothing.
+func Stranger(dir string) string {
 	for _, folder := range []string{"", traceParts, retrievalParts} {
 		entries, err := os.ReadDir(filepath.Join(dir, folder))
 		if errors.Is(err, os.ErrNotExist) {

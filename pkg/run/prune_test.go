@@ -38,6 +38,9 @@ func TestRetentionOfALane(t *testing.T) {
 		{run.Lane{Name: "other"}, -1, lanes, 0, true},
 		{run.Lane{Name: "other"}, 5 * day, nil, 9, true},
 		{run.Lane{Name: "other"}, 9 * day, nil, 9, false},
+		{run.Lane{Name: "other"}, 900 * day, nil, 99_999_999, true},
+		{run.Lane{Name: "other"}, 900 * day, nil, 1<<31 - 1, true},
+		{run.Lane{Name: "other"}, 900 * day, &memory.PolicySet{Lanes: []memory.Lane{{Name: "other", Days: 1<<31 - 1}}}, 0, true},
 	} {
 		dir := runtest.Write(t, filepath.Join(t.TempDir(), "run"), runtest.Features{Lane: c.lane, Created: 638400000000000000})
 		got := run.Retention{Now: 638400000000000000 + c.age, Policies: c.policy, Days: c.days}.Judge([]string{dir})
@@ -51,12 +54,14 @@ func TestRetentionOfALane(t *testing.T) {
 func TestWhatIsNotKnownToBeOldIsKept(t *testing.T) {
 	old := runtest.Features{Lane: run.Lane{Name: "x"}, Created: 1}
 	write := func() string { return runtest.Write(t, filepath.Join(t.TempDir(), "run"), old) }
-	gone, broken, timeless, strange, parts := write(), write(), write(), write(), write()
+	gone, broken, timeless, strange, parts, later := write(), write(), write(), write(), write(), write()
 	if err := os.Remove(filepath.Join(gone, run.ManifestFile)); err != nil {
 		t.Fatal(err)
 	}
 	runtest.Replace(t, broken, run.ManifestFile, "{", "")
 	runtest.Replace(t, timeless, run.ManifestFile, `"created_ticks"`, `"created"`)
+	never := runtest.Write(t, filepath.Join(t.TempDir(), "run"), runtest.Features{Lane: run.Lane{Name: "x"}})
+	runtest.Replace(t, later, run.ManifestFile, run.SchemaVersion, "dmpl.run.v9")
 	runtest.Put(t, strange, "notes.txt", nil)
 	runtest.Put(t, parts, "trace/more/notes.txt", nil)
 	now := run.Retention{Now: 1 << 60}
@@ -64,6 +69,8 @@ func TestWhatIsNotKnownToBeOldIsKept(t *testing.T) {
 		gone:     "its manifest cannot be read: its age is not known",
 		broken:   "its manifest states no lane or no time: its age is not known",
 		timeless: "its manifest states no lane or no time: its age is not known",
+		never:    "its manifest states no lane or no time: its age is not known",
+		later:    "its manifest states no version that is known: its age is not known",
 		strange:  "it holds notes.txt, which no run has: nothing of others is removed",
 		parts:    "it holds trace/more, which no run has: nothing of others is removed",
 	} {
@@ -92,6 +99,21 @@ func TestAChainIsKeptAsAWhole(t *testing.T) {
 	}
 	if want := []bool{true, true, false, false}; len(kept) != 4 || kept[0] != want[0] || kept[1] != want[1] || kept[2] != want[2] || kept[3] != want[3] {
 		t.Errorf("kept %v, want %v", kept, want)
+	}
+}
+
+// P6: a run that cannot be read may be one of the chain beside it.
+func TestAChainIsKeptBesideARunThatCannotBeRead(t *testing.T) {
+	root := t.TempDir()
+	features := runtest.Features{Lane: run.Lane{Name: "x"}, Created: 1, Chain: &run.Chain{}}
+	first := runtest.Write(t, filepath.Join(root, "0000"), features)
+	features.Chain = &run.Chain{Index: 1, PreviousRunID: "r", PreviousCommitID: "c"}
+	second := runtest.Write(t, filepath.Join(root, "0001"), features)
+	runtest.Replace(t, second, run.ManifestFile, "{", "")
+	for _, f := range (run.Retention{Now: 1 << 60}).Judge([]string{first, second}) {
+		if !f.Keep {
+			t.Errorf("%+v", f)
+		}
 	}
 }
 

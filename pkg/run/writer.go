@@ -40,6 +40,9 @@ type Counts struct {
 	Dropped     string // SHA-256 of the dropped events' lines; empty where none was
 }
 
+// ErrNotEmpty says that a run cannot be written into a folder.
+var ErrNotEmpty = errors.New("the folder is not empty: a run is written once, into a folder of its own")
+
 // Create starts a run in a folder that is empty or not there yet.
 func Create(dir string, o Opening) (*Writer, error) {
 	most := int64(trace.MaxRun)
@@ -59,7 +62,7 @@ func create(d disk, c caps, dir string, o Opening) (*Writer, error) {
 		return nil, err
 	}
 	if empty, err := d.empty(dir); err != nil || !empty {
-		return nil, errors.Join(err, fmt.Errorf("%s: the folder is not empty: a run is written once, into a folder of its own", dir))
+		return nil, errors.Join(err, fmt.Errorf("%s: %w", dir, ErrNotEmpty))
 	}
 	if err := w.replaceManifest(nil); err != nil {
 		return nil, err

@@ -93,6 +93,8 @@ func (c *Chains) Findings() []finding.Finding {
 func (l *link) follows(before *link) []finding.Finding {
 	name := func() string { return filepath.Base(before.dir) }
 	switch {
+	case before == nil && l.index == 0 && (l.previousRun.Ok() || l.previousCommit.Ok()):
+		return l.broken(nil, "/chain", l.chain, "the first run of a chain follows none, and this one states a run before")
 	case before == nil && l.index == 0:
 		return nil
 	case before == nil:

@@ -6,10 +6,24 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
 	"github.com/dmpl/dmpl/pkg/verify"
 )
+
+// P6: the first run of a chain follows none.
+func TestTheFirstLinkFollowsNone(t *testing.T) {
+	for _, member := range []string{"previous_run_id", "previous_commit_id"} {
+		dir := runtest.Write(t, filepath.Join(t.TempDir(), "run"), runtest.Features{Visibility: "buffered_write", Chain: &run.Chain{}})
+		runtest.Replace(t, dir, run.ManifestFile, `"index": 0`, `"index": 0, "`+member+`": "c"`)
+		var chains verify.Chains
+		chains.Add(mustRead(t, dir).Trace)
+		if fs := chains.Findings(); len(fs) != 1 || fs[0].Code != finding.RunChain || fs[0].Pointer != "/chain" {
+			t.Errorf("%s: %+v", member, fs)
+		}
+	}
+}
 
 // P6, M1: each link of a chain follows the one before: its place, its run, its commit, which was applied, and a later snapshot.
 func TestLinksOfAChain(t *testing.T) {

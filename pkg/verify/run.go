@@ -116,7 +116,7 @@ func (c *checker) eventCounts() {
 		return // a schema does not ask for the counts
 	}
 	if n := int64(len(c.t.Events)); kept != n {
-		c.report(finding.RunDisagrees, c.t.Path, "/metadata/events_kept", finding.NoEvent, "the trace has %d events", n)
+		c.report(finding.RunDisagrees, c.t.Path, "/metadata/events_kept", finding.NoEvent, "the trace has %s", finding.Counted(n, "event"))
 	}
 	if total, ok := canon.Integer(c.t.EventsTotal.Raw); ok && (total > kept) != isTrue(c.t.Truncated) {
 		c.report(finding.RunDisagrees, c.t.Path, "/metadata/events_total", finding.NoEvent, "a trace keeps all of its events, or says that it is truncated")

@@ -160,12 +160,14 @@ func checkConstraints(c *checker) {
 // checkPrompts recomputes the digests of the prompts that are kept (CONTRACT D8). Where they are kept, all are.
 func checkPrompts(c *checker) {
 	r := c.t.Recording
-	if len(r.Prompts) == 0 {
+	if !slices.ContainsFunc(r.Files, func(f trace.RunFile) bool { return f.Found && f.Name == "prompts.jsonl" }) {
 		c.tally(finding.NotApplicable, "prompts are not kept: replay rebuilds them")
 		return
 	}
+	kept := map[stagePlace]bool{}
 	for _, d := range r.Prompts {
 		at := placeOf(d, false)
+		kept[at] = true
 		e, ok := c.stages().at(trace.PromptReady, at.turn, at.attempt, -1)
 		if !ok {
 			if !isTrue(c.t.Truncated) {
@@ -189,6 +191,14 @@ func checkPrompts(c *checker) {
 		f := c.report(finding.DigestMismatch, d.Path, d.At+"/text", finding.NoEvent, "the prompt is not the one that the event has the digest of")
 		f.Expected, f.Actual = finding.Value(e.Stage.Prompt.Raw), quoted(sum.Hex())
 		c.tally(finding.Failed, "")
+	}
+	for i := range c.t.Events {
+		e := &c.t.Events[i]
+		kind, ok := e.KindOf()
+		if ok && kind.Name() == trace.PromptReady && placed(e, kind) && !kept[stagePlace{"", e.Stage.Turn, e.Stage.Attempt, -1}] {
+			c.event(finding.RunUnlinked, e, "", "the prompt of turn %d, attempt %d is not kept, and others are", e.Stage.Turn, e.Stage.Attempt)
+			c.tally(finding.Failed, "")
+		}
 	}
 }
 

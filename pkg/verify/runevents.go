@@ -87,7 +87,7 @@ func (c *checker) checkMembers(e *trace.Event, kind *trace.EventKind) {
 		calls = 1
 	}
 	if len(e.Calls) != calls && e.CallList.Ok() {
-		c.event(finding.RunEventOrder, e, "/tool_calls", "%s has %d tool calls, not %d", kind.Name(), len(e.Calls), calls)
+		c.event(finding.RunEventOrder, e, "/tool_calls", "%s has %s, not %d", kind.Name(), finding.Counted(len(e.Calls), "tool call"), calls)
 	}
 	if e.Stage == nil {
 		c.event(finding.RunStageMissing, e, "/stage", "stage is missing")

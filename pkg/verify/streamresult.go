@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -89,7 +88,7 @@ func (s *Stream) store(source StreamSource) {
 	}
 	if n := s.memory.count(); source.Whole && source.Length != nil && *source.Length != int64(n) {
 		s.rule = s.ruleNamed("index")
-		s.atStore("/length", numberValue(n), numberValue(int(*source.Length)), fmt.Sprintf("the store states %d events", *source.Length))
+		s.atStore("/length", numberValue(n), numberValue(int(*source.Length)), "the store states "+finding.Counted(*source.Length, "event"))
 	}
 }
 

@@ -28,7 +28,7 @@ func checkIndices(c *checker) {
 		ordered = ordered && e.Index == i
 		switch {
 		case e.Index >= len(holder):
-			c.badIndex(e, "index %s of %d events: the indices are not 0…%d", e.IndexField.Raw, len(holder), len(holder)-1)
+			c.badIndex(e, "index %s of %s: the indices are not 0…%d", e.IndexField.Raw, finding.Counted(len(holder), "event"), len(holder)-1)
 		case holder[e.Index] != nil:
 			c.badIndex(e, "index %d is also the index of %s", e.Index, holder[e.Index].Pointer())
 		default:
@@ -138,7 +138,7 @@ func checkRanks(c *checker) {
 			}
 			if rec.Rank > len(seen) || seen[rec.Rank-1] {
 				c.report(finding.TraceRankSet, r.Path, pointer+"/"+strconv.Itoa(i)+"/rank", finding.NoEvent,
-					"rank %s of %d records: the ranks are not 1…%d, each once", rec.RankField.Raw, len(seen), len(seen))
+					"rank %s of %s: the ranks are not 1…%d, each once", rec.RankField.Raw, finding.Counted(len(seen), "record"), len(seen))
 				return
 			}
 			seen[rec.Rank-1] = true

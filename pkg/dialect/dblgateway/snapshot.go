@@ -242,7 +242,7 @@ func (s *snapshot) partial() string {
 		return "the snapshot does not say how many events the store has"
 	}
 	length := *s.stream.Length
-	holds := fmt.Sprintf("the snapshot holds %d of %d events", count, length)
+	holds := fmt.Sprintf("the snapshot holds %d of %s", count, finding.Counted(length, "event"))
 	switch {
 	case s.stream.Offset != nil && *s.stream.Offset > 0:
 		return fmt.Sprintf("%s: a page from offset %d", holds, *s.stream.Offset)

@@ -14,14 +14,18 @@ import (
 )
 
 // Find lists the runs of a tree, in the order of their paths. The path of an entry is the run's manifest, or its folder where
-// there is none. A run of a chain is named by the chain's folder and its place, others by their folder.
+// there is none. A run of a chain is named by the chain's folder and its place, others by their folder. Links are not followed.
 func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	tree := &dialect.Tree{}
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return dialect.Unreadable(filepath.Clean(path), err)
 		}
-		if !d.IsDir() || !IsRun(path) {
+		if !d.IsDir() {
+			_, err := dialect.LinkToFolder(root, path, d)
+			return err
+		}
+		if !IsRun(path) {
 			return nil
 		}
 		dir := filepath.Clean(path)

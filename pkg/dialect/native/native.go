@@ -62,13 +62,13 @@ func read(dir string, manifest *dialect.File, o dialect.Options) (*dialect.Artif
 	return &dialect.Artifact{Dialect: Name, Trace: r.Trace, Shape: r.Shape, Inputs: r.Inputs}, nil
 }
 
-// IsRun says that a folder holds a run: a manifest of one, or, where there is none, files that only a run has together. A
-// recording that was cut off is then seen too.
+// IsRun says that a folder holds a run: a manifest of one, or files that only a run has together. A recording that was cut off is
+// then seen too, and one whose manifest is damaged or states a version that nobody knows is not passed over.
 func IsRun(dir string) bool {
-	f, err := dialect.ReadFile(filepath.Join(dir, run.ManifestFile), nil, 0)
-	if err == nil {
-		is, err := (Reader{}).Detect(f)
-		return is || err != nil && someOf(dir, run.SnapshotFile, run.TurnsFile)
+	if f, err := dialect.ReadFile(filepath.Join(dir, run.ManifestFile), nil, 0); err == nil {
+		if is, err := (Reader{}).Detect(f); is && err == nil {
+			return true
+		}
 	}
 	return someOf(dir, run.SnapshotFile, run.TurnsFile, run.OutputsFile, run.PoliciesFile, run.ProfilesFile, run.TraceFile) ||
 		exists(dir, run.Unfinished)

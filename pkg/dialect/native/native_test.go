@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dialecttest"
 	"github.com/dmpl/dmpl/pkg/dialect/native"
+	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
 )
@@ -37,7 +39,13 @@ func TestAFolderIsARun(t *testing.T) {
 	runtest.Put(t, other, run.ConfigFile, []byte(`{}`))
 	one := t.TempDir()
 	runtest.Put(t, one, run.TraceFile, []byte(`{}`))
-	for dir, want := range map[string]bool{whole: true, broken: true, gone: true, begun: true, other: false, one: false, t.TempDir(): false} {
+	later := runtest.Copy(t, whole, filepath.Join(t.TempDir(), "later"))
+	runtest.Replace(t, later, run.ManifestFile, run.SchemaVersion, "dmpl.run.v9")
+	nameless := runtest.Copy(t, whole, filepath.Join(t.TempDir(), "nameless"))
+	runtest.Replace(t, nameless, run.ManifestFile, "schema_version", "schema")
+	for dir, want := range map[string]bool{
+		whole: true, broken: true, gone: true, begun: true, later: true, nameless: true, other: false, one: false, t.TempDir(): false,
+	} {
 		if got := native.IsRun(dir); got != want {
 			t.Errorf("%s: %v", dir, got)
 		}
@@ -51,6 +59,27 @@ func TestAFolderIsARun(t *testing.T) {
 	}
 	if _, err := (native.Reader{}).Read(&dialect.File{Path: "-", Data: []byte(`{}`)}, dialect.Options{}); err == nil {
 		t.Error("standard input was read as a run")
+	}
+}
+
+// C1: a run behind a link is not passed over in silence, and not read: the link may lead anywhere.
+func TestALinkOutOfTheTreeIsAProblem(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	inside := runtest.Write(t, filepath.Join(root, "a"), runtest.Features{})
+	if err := os.Symlink(inside, filepath.Join(root, "b")); err != nil {
+		t.Skip(err)
+	}
+	if tree, err := (native.Reader{}).Find(root, dialect.Options{}); err != nil || len(tree.Entries) != 1 {
+		t.Errorf("a link within the tree: %+v, %v", tree, err)
+	}
+	link := filepath.Join(root, "c")
+	if err := os.Symlink(runtest.Write(t, filepath.Join(outside, "run"), runtest.Features{}), link); err != nil {
+		t.Skip(err)
+	}
+	_, err := native.Reader{}.Find(root, dialect.Options{})
+	var problem *dialect.Problem
+	if !errors.As(err, &problem) || problem.Code != finding.InputNotAFile || problem.Path != link {
+		t.Errorf("a link out of the tree: %v", err)
 	}
 }
 

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
-	"github.com/dmpl/dmpl/pkg/finding"
 )
 
 // signature holds the members that a determinism trace has and the files beside it do not. One that names the schema
@@ -97,9 +95,9 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 			}
 			return nil
 		}
-		if linkToFolder(path, d) {
+		if link, err := dialect.LinkToFolder(root, path, d); link {
 			tree.Skipped = append(tree.Skipped, path)
-			return leadsOut(root, path)
+			return err
 		}
 		kind, err := kindOf(path, d, o)
 		if err != nil {
@@ -129,36 +127,6 @@ func (Reader) Find(root string, o dialect.Options) (*dialect.Tree, error) {
 	tree.Orphans = orphans(tree.Entries, retrievals)
 	markShared(tree)
 	return tree, nil
-}
-
-func linkToFolder(path string, d fs.DirEntry) bool {
-	if d.Type()&fs.ModeSymlink == 0 {
-		return false
-	}
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// leadsOut refuses a link to a folder outside the tree: evidence that was not looked at must not pass in silence, and
-// foreign evidence must not choose what is read. What a link inside the tree points to is found where it lies.
-func leadsOut(root, path string) error {
-	folder, errFolder := resolved(root)
-	target, errTarget := resolved(path)
-	rel, errRel := filepath.Rel(folder, target)
-	if errors.Join(errFolder, errTarget, errRel) == nil && filepath.IsLocal(rel) {
-		return nil
-	}
-	return &dialect.Problem{
-		Code: finding.InputNotAFile, Path: path, Offset: -1, Detail: "is a link to a folder outside the one given, and is not followed",
-	}
-}
-
-func resolved(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(path)
 }
 
 func jsonName(name string) bool {

@@ -87,7 +87,7 @@ func Ledger(t *testing.T) []LedgerRow {
 	commit, fingerprint := run("b", start, record(memory.Put, "note", 2))
 	aborts(b.Commit(ctx, "b", commit, fingerprint)) // M4
 	commit, fingerprint = run("c", "", note)
-	b.ok(b.Reject(ctx, "c", commit, fingerprint, memory.PolicyRejected, `rule "few": 1 writes`))
+	b.ok(b.Reject(ctx, "c", commit, fingerprint, memory.PolicyRejected, `rule "few": 1 write`))
 	run("d", "", note)
 	b.ok(b.Discard(ctx, "d"))
 	commit, fingerprint = run("e", "", record(memory.Append, "late", 3))
