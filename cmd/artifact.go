@@ -58,7 +58,7 @@ func (o *artifactOptions) toolProfiles() (trace.Profiles, error) {
 func (a *App) read(path string, o *artifactOptions, more dialect.Options) (*dialect.Artifact, error) {
 	more.Limit, more.Stdin, more.Digests = int64(o.limit), a.In, o.digests
 	if o.isRun(path) {
-		a.collectRun(native.Folder(path))
+		a.collectRun(native.Folder(path), true)
 		return native.ReadFolder(native.Folder(path), more)
 	}
 	if err := fileOfRun(path); err != nil && o.dialect.value == dialectAuto {

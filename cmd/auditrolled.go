@@ -4,10 +4,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // rolledName is the name of a file of a rolling log: prefix, time and number (llamabrain.md §9).
-var rolledName = regexp.MustCompile(`^(.+)-[0-9]{8}-[0-9]{6}-[0-9]{3,}\.jsonl$`)
+var rolledName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-[0-9]{8}-[0-9]{6}-[0-9]{3,}\.jsonl$`) })
 
 // rolled joins the files of a rolling log: those of one folder and prefix are one log, in the order of their names. Its path is
 // their pattern, or that of the only file.
@@ -15,7 +16,7 @@ func rolled(files []auditFile) []auditFile {
 	var all []auditFile
 	at := map[string]int{}
 	for _, f := range files {
-		prefix := rolledName.FindStringSubmatch(filepath.Base(f.path))
+		prefix := rolledName().FindStringSubmatch(filepath.Base(f.path))
 		if !f.hasRecords() || prefix == nil {
 			all = append(all, f)
 			continue

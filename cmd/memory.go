@@ -51,8 +51,8 @@ func (a *App) readFile(path string, limit int64) (*dialect.File, error) {
 	return f, err
 }
 
-// collectRun is collect for a native run before it is read.
-func (a *App) collectRun(dir string) {
+// collectRun is collect for a native run before its documents are read, or its lines as well.
+func (a *App) collectRun(dir string, lines bool) {
 	if a.collecting == collectNormally || !a.maySetCollector() {
 		return
 	}
@@ -61,7 +61,7 @@ func (a *App) collectRun(dir string) {
 		if err != nil {
 			return err
 		}
-		if info, err := d.Info(); err == nil && d.Type().IsRegular() {
+		if info, err := d.Info(); err == nil && d.Type().IsRegular() && (lines || filepath.Ext(d.Name()) != ".jsonl") {
 			size += int(min(info.Size(), smallHeap))
 		}
 		return nil

@@ -191,10 +191,11 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 			for places := range next {
 				var before *replayedRun
 				for _, i := range places {
-					one.Lock()
-					a.collectRun(dirs[i])
-					one.Unlock()
-					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given)
+					runs[i], errs[i] = a.replayOne(dirs[i], before, o, given, func(lines bool) {
+						one.Lock()
+						defer one.Unlock()
+						a.collectRun(dirs[i], lines)
+					})
 					if before != nil && !o.overrides.update {
 						before.letGo()
 					}
@@ -222,7 +223,15 @@ func (a *App) replayAll(dirs []string, groups [][]int, o *replayOptions, given *
 	return runs, nil
 }
 
-func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given *tree) (replayedRun, error) {
+// replayOne replays a run. It calls collect before it reads it, without or with its lines.
+func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given *tree, collect func(lines bool)) (replayedRun, error) {
+	collect(false)
+	if before == nil && !o.overrides.update {
+		if r, ok := a.replaySame(dir, o, given); ok {
+			return r, nil
+		}
+	}
+	collect(true)
 	settings := dialect.Options{Limit: int64(o.limit), Digests: o.format.value == formatJSON}
 	r := replayedRun{dir: dir, reached: true}
 	artifact, err := native.ReadFolder(dir, settings)
@@ -258,12 +267,17 @@ func (a *App) replayOne(dir string, before *replayedRun, o *replayOptions, given
 		}
 		r.result = r.made.Result
 	}
-	r.chain.Add(artifact.Trace, r.made)
-	r.verified.Add(artifact.Trace)
-	r.result.Name, r.result.Inputs = dir, slices.Concat(artifact.Inputs, given.inputs)
+	r.describe(given, artifact.Inputs)
+	return r, nil
+}
+
+// describe names the result, and notes the place of the run in a chain.
+func (r *replayedRun) describe(given *tree, inputs []finding.Input) {
+	r.chain.Add(r.trace, r.made)
+	r.verified.Add(r.trace)
+	r.result.Name, r.result.Inputs = r.dir, slices.Concat(inputs, given.inputs)
 	if len(r.overrides) > 0 || given.profiles != nil {
-		r.result.Name = dir + " with the working tree's files"
+		r.result.Name = r.dir + " with the working tree's files"
 	}
 	detach(&r.result)
-	return r, nil
 }

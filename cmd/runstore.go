@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -37,11 +38,11 @@ func (o *onStore) check(visibility string) error {
 	return nil
 }
 
-var snapshotID = regexp.MustCompile(`^[0-9]{20}$`)
+var snapshotID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{20}$`) })
 
 // startID gives the id of a start snapshot in the store; "" where --snapshot is not given, or is a file.
 func (o *runOptions) startID() string {
-	if _, err := os.Lstat(o.files[0]); err == nil || o.store == "" || !snapshotID.MatchString(o.files[0]) {
+	if _, err := os.Lstat(o.files[0]); err == nil || o.store == "" || !snapshotID().MatchString(o.files[0]) {
 		return ""
 	}
 	return o.files[0]

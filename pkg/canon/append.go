@@ -10,19 +10,25 @@ func AppendForm(dst, src []byte, f Form) ([]byte, error) {
 	if f.Profile == Raw {
 		return append(dst, src...), nil
 	}
-	decimals, err := f.decimals()
-	if err != nil {
-		return dst, err
-	}
 	r := NewReader(src)
-	r.form, r.decimals, r.writing, r.out = f, decimals, true, dst
-	if f.Profile == JSONv1 {
-		r.fields = fieldsOf(f.Datetimes)
-	}
-	if err := r.document(); err != nil {
+	r.out = dst
+	if err := r.write(f); err != nil {
 		return dst, err
 	}
 	return r.out, nil
+}
+
+// write appends the canonical bytes of the input to the output.
+func (r *Reader) write(f Form) error {
+	decimals, err := f.decimals()
+	if err != nil {
+		return err
+	}
+	r.form, r.decimals, r.writing = f, decimals, true
+	if f.Profile == JSONv1 {
+		r.fields = fieldsOf(f.Datetimes)
+	}
+	return r.document()
 }
 
 // document writes the one document of the input.

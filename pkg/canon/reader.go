@@ -69,6 +69,11 @@ func NewReader(src []byte) *Reader {
 	return r
 }
 
+// Reset begins another document, in the memory of the one before.
+func (r *Reader) Reset(src []byte) {
+	*r = Reader{src: src, members: r.members[:0], names: r.names[:0], order: r.order[:0], parts: r.parts[:0], late: r.late[:0]}
+}
+
 // Valid tells whether src is one document as C1 wants it; the error is an *Error.
 func Valid(src []byte) error {
 	r := NewReader(src)

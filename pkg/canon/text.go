@@ -1,7 +1,9 @@
 package canon
 
 import (
+	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -23,19 +25,19 @@ func Text(raw []byte) ([]byte, error) {
 	if t&escaped == 0 {
 		return inner, nil
 	}
-	return unescape(nil, inner), nil
+	return unescape(make([]byte, 0, len(inner)), inner), nil
 }
 
 // unescape appends the text of a scanned literal's inside. A surrogate that stands alone is kept as the three bytes
 // that UTF-8 would give its code point, which sort as code points do (dbl).
 func unescape(dst, inner []byte) []byte {
 	for i := 0; i < len(inner); {
-		c := inner[i]
-		if c != '\\' {
-			dst = append(dst, c)
-			i++
-			continue
+		run := bytes.IndexByte(inner[i:], '\\')
+		if run < 0 {
+			return append(dst, inner[i:]...)
 		}
+		dst = append(dst, inner[i:i+run]...)
+		i += run
 		unit, ok := hexUnit(inner[i:])
 		if !ok {
 			dst = append(dst, shortEscape(inner[i+1]))
@@ -76,17 +78,32 @@ func shortEscape(c byte) byte {
 // Quote appends the string literal of UTF-8 text with the escapes of C7 and no others.
 func Quote(dst, text []byte) []byte {
 	dst = append(dst, '"')
-	from := 0
-	for i, c := range text {
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
+	for {
+		end := wholeEnd(text)
+		dst = append(dst, text[:end]...)
+		if end == len(text) {
+			return append(dst, '"')
 		}
-		dst = append(dst, text[from:i]...)
-		dst = appendEscape(dst, c)
-		from = i + 1
+		dst = appendEscape(dst, text[end])
+		text = text[end+1:]
 	}
-	dst = append(dst, text[from:]...)
-	return append(dst, '"')
+}
+
+// wholeEnd gives the end of the characters at the start of a text that C7 writes as they are.
+func wholeEnd(text []byte) int {
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		// As special, but nothing is marked from 0x80 on.
+		x := binary.LittleEndian.Uint64(text[i:])
+		quote, slash := x^quotes, x^slashes
+		if marks := ((x-blanks)&^x | (quote-everyByte)&^quote | (slash-everyByte)&^slash) & topBits; marks != 0 {
+			return i + bits.TrailingZeros64(marks)>>3
+		}
+	}
+	for i < len(text) && text[i] >= ' ' && text[i] != '"' && text[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 const hexDigits = "0123456789abcdef"

@@ -128,3 +128,19 @@ func TestALongRunCostsLinearTime(t *testing.T) {
 		t.Error("wrong order")
 	}
 }
+
+// Eight bytes are looked at together: what is escaped, and what is not, does not depend on where among them it stands.
+func TestQuotesDoNotDependOnWhereCharactersStand(t *testing.T) {
+	for _, letters := range []string{"\"", "\\", "\x00", "\x1f", "\x7f", "\n", "é", "\u009f\u00a2\u009c", "ß\"", "\"é", "日本\\", "\U0001F600"} {
+		for n := range 20 {
+			text := strings.Repeat("a", n) + letters + strings.Repeat("b", 20-n) + letters
+			if got, want := string(canon.Quote(nil, []byte(text))), slowQuote(text); got != want {
+				t.Errorf("%q: %s, want %s", text, got, want)
+			}
+			back, err := canon.Text(canon.QuoteASCII(nil, []byte(text)))
+			if err != nil || string(back) != text {
+				t.Errorf("%q came back as %q, error %v", text, back, err)
+			}
+		}
+	}
+}

@@ -55,7 +55,7 @@ func (v Value) TextBytes() ([]byte, bool) {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner, true
 	}
-	return unescape(nil, inner), true
+	return unescape(make([]byte, 0, len(inner)), inner), true
 }
 
 // Raw gives the value's bytes in the document, without white space around them.

@@ -1,7 +1,12 @@
 package document_test
 
 import (
+	"fmt"
+	"math"
+	"math/rand"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -107,6 +112,51 @@ func TestStylesSpellTheSameDocument(t *testing.T) {
 	}
 }
 
+// UTF8 changes the spelling of a text and not the text; half of a pair has no other than the escape.
+func TestTextsAreRawWhereTheyAreUTF8(t *testing.T) {
+	for text, want := range map[string]string{
+		"é\U0001F600\u2028\x7f\x00\"\\": "\"é\U0001F600\u2028\x7f\\u0000\\\"\\\\\"", "é\xed\xa0\xbd": `"\u00e9\ud83d"`, "\xff": `"\ufffd"`,
+	} {
+		w := document.NewWriter(document.Style{UTF8: true})
+		w.Text("", text)
+		if got := string(w.Bytes()); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestRealsAreTheShortestText(t *testing.T) {
+	random := rand.New(rand.NewSource(3))
+	values := []float64{
+		0, math.Copysign(0, -1), 1, -1, 0.1, 0.1 + 0.2, 1e-6, -1e-6, 1.5e-6, 1e-7, 5e-324, 0.315336, 638399352000000000, 1e15, 1e15 - 1, 999999999.999999,
+		999999999.9999999, 1e9, -1e9, 123456789.000001, math.MaxFloat64, 1 / 3.0, 1e300 / 3,
+	}
+	for range 200_000 {
+		micros := float64(random.Int63n(4e15)-2e15) / 1e6
+		values = append(values, micros, math.Nextafter(micros, 0), math.Float64frombits(random.Uint64()), random.Float64(), float64(random.Intn(1e6))/1e6)
+	}
+	for _, value := range values {
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			continue
+		}
+		if got, want := string(document.AppendReal(nil, value)), strconv.FormatFloat(value, 'f', -1, 64); got != want {
+			t.Fatalf("%b is written as %s, want %s", value, got, want)
+		}
+	}
+}
+
+func TestASumIsItsHexAndANumberStandsBehindItsLetters(t *testing.T) {
+	sum := canon.Sum{0, 1, 0xab, 31: 0xff}
+	w := document.NewWriter(document.Style{})
+	w.Object("", func() {
+		w.Sum("d", sum)
+		w.Numbered("n", "e", 1200)
+	})
+	if got, want := string(w.Bytes()), `{"d":"`+sum.Hex()+`","n":"e1200"}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestMembersWhoseNamesAreData(t *testing.T) {
 	o := open(t, `{"o":{"a/b":{"t":"x"},"c":{}},"t":{"b":"1","a":"2"},"bad":{"x":{},"y":1},"worse":{"x":true}}`)
 	var got []string
@@ -119,9 +169,40 @@ func TestMembersWhoseNamesAreData(t *testing.T) {
 	if err := o.Err(); err == nil || err.Error() != "at /bad/y: expected object, found number" {
 		t.Error(err)
 	}
-	o = open(t, `{"x":true}`)
-	o.EachText(func(string, string) { t.Error("a boolean is no text") })
-	if err := o.Err(); err == nil || err.Error() != "at /x: expected string, found boolean" {
-		t.Error(err)
+	for name, at := range map[string]string{"x": "/x", "": "/", "a/b": "/a~1b"} {
+		o = open(t, `{"`+name+`":true}`)
+		o.EachText(func(string, string) { t.Error("a boolean is no text") })
+		if err := o.Err(); err == nil || err.Error() != "at "+at+": expected string, found boolean" {
+			t.Error(err)
+		}
+		o = open(t, `{"list":[{},{"`+name+`":true}]}`)
+		o.Each("list", func(e *document.Object) {
+			e.EachMember(func(string, *document.Object) { t.Error("a boolean is no object") })
+		})
+		if err := o.Err(); err == nil || err.Error() != "at /list/1"+at+": expected object, found boolean" {
+			t.Error(err)
+		}
+	}
+}
+
+func TestUnknownMembersAreThoseThatNothingAskedFor(t *testing.T) {
+	for _, n := range []int{1, 63, 64, 65, 200} {
+		var src strings.Builder
+		for i := range n {
+			fmt.Fprintf(&src, `,"m%03d":null`, i)
+		}
+		o := open(t, "{"+src.String()[1:]+"}")
+		var want []string
+		for i := range n {
+			if name := fmt.Sprintf("m%03d", i); i%3 == 1 {
+				o.Text(name, "")
+			} else {
+				want = append(want, name)
+			}
+		}
+		o.Text("not there", "")
+		if got := o.Unknown(); !slices.Equal(got, want) || o.Empty() {
+			t.Errorf("%d members: %q, want %q", n, got, want)
+		}
 	}
 }

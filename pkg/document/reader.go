@@ -1,4 +1,3 @@
-// Package document takes JSON objects apart member by member, and puts them together again in an order of their own.
 package document
 
 import (
@@ -10,130 +9,29 @@ import (
 	"github.com/dmpl/dmpl/pkg/canon"
 )
 
-// Error says which member is not what its reader needs.
-type Error struct {
-	Pointer string // RFC 6901, into the document
-	Detail  string // what was expected and what is there
-}
-
-// Error gives one line: place and detail.
-func (e *Error) Error() string {
-	if e.Pointer == "" {
-		return e.Detail
-	}
-	return "at " + e.Pointer + ": " + e.Detail
-}
-
-// Object is a JSON object that is taken apart member by member. A missing member and one that is null give the default
-// of the reader; a member of another type is an error, which Err of the whole document gives.
-type Object struct {
-	value canon.Value
-	at    string
-	first **Error
-	known []string
-}
-
-// Open starts on a document. A document that is no object has no members, and that is its error.
-func Open(v canon.Value) *Object {
-	first := new(*Error)
-	o := &Object{value: v, first: first}
-	o.mustBe(v, "", canon.Object)
-	return o
-}
-
-// Err gives the first complaint about the document, an *Error; nil for none.
-func (o *Object) Err() error {
-	if *o.first == nil {
-		return nil
-	}
-	return *o.first
-}
-
-// Fail records a complaint about a member, or about the object itself where the name is empty.
-func (o *Object) Fail(name, detail string) {
-	at := o.at
-	if name != "" {
-		at = canon.AppendToken(at, name)
-	}
-	o.fail(at, detail)
-}
-
-func (o *Object) fail(at, detail string) {
-	if *o.first == nil {
-		*o.first = &Error{Pointer: at, Detail: detail}
-	}
-}
-
-// Pointer gives the place of the object in its document (RFC 6901).
-func (o *Object) Pointer() string { return o.at }
-
-// Value gives the object itself.
-func (o *Object) Value() canon.Value { return o.value }
-
-// Has tells whether the member is there and not null.
-func (o *Object) Has(name string) bool {
-	_, ok := o.member(name)
-	return ok
-}
-
-// Unknown gives the names of the members that nothing has asked for, in document order.
-func (o *Object) Unknown() []string {
-	var names []string
-	for _, m := range o.value.Members() {
-		if !slices.Contains(o.known, m.Name) {
-			names = append(names, m.Name)
-		}
-	}
-	return names
-}
-
-// member gives a member that is there and not null.
-func (o *Object) member(name string) (canon.Value, bool) {
-	if o.known == nil {
-		o.known = make([]string, 0, max(8, len(o.value.Members())))
-	}
-	if !slices.Contains(o.known, name) {
-		o.known = append(o.known, name)
-	}
-	v, ok := o.value.Get(name)
-	if !ok || v.Kind() == canon.Null {
+// Any gives a member of any type; false where it is missing or null.
+func (o *Object) Any(name string) (canon.Value, bool) {
+	v := o.member(name)
+	if v == nil {
 		return canon.Value{}, false
 	}
-	return v, true
+	return *v, true
 }
-
-// is says that a member has one of the types; that it has none is a complaint.
-func (o *Object) is(v canon.Value, name string, kinds ...canon.Kind) bool {
-	return slices.Contains(kinds, v.Kind()) || o.mustBe(v, canon.AppendToken(o.at, name), kinds...)
-}
-
-func (o *Object) mustBe(v canon.Value, at string, kinds ...canon.Kind) bool {
-	if slices.Contains(kinds, v.Kind()) {
-		return true
-	}
-	var words []string
-	for _, k := range kinds {
-		words = append(words, k.String())
-	}
-	o.fail(at, "expected "+strings.Join(words, " or ")+", found "+v.Kind().String())
-	return false
-}
-
-// Any gives a member of any type; false where it is missing or null.
-func (o *Object) Any(name string) (canon.Value, bool) { return o.member(name) }
 
 // Text gives a string, which may hold lone surrogates as three bytes each.
 func (o *Object) Text(name, otherwise string) string {
-	if text := o.OptionalText(name); text != nil {
-		return *text
+	v := o.of(name, canon.String)
+	if v == nil {
+		return otherwise
 	}
-	return otherwise
+	text, _ := v.Text()
+	return text
 }
 
 // OptionalText gives a string, nil where it is missing or null.
 func (o *Object) OptionalText(name string) *string {
-	v, ok := o.member(name)
-	if !ok || !o.is(v, name, canon.String) {
+	v := o.of(name, canon.String)
+	if v == nil {
 		return nil
 	}
 	text, _ := v.Text()
@@ -142,8 +40,8 @@ func (o *Object) OptionalText(name string) *string {
 
 // Bool gives a boolean.
 func (o *Object) Bool(name string, otherwise bool) bool {
-	v, ok := o.member(name)
-	if !ok || !o.is(v, name, canon.Bool) {
+	v := o.of(name, canon.Bool)
+	if v == nil {
 		return otherwise
 	}
 	return v.Raw()[0] == 't'
@@ -151,8 +49,8 @@ func (o *Object) Bool(name string, otherwise bool) bool {
 
 // Integer gives a whole number of 64 bits: a literal without fraction and exponent.
 func (o *Object) Integer(name string, otherwise int64) int64 {
-	v, ok := o.member(name)
-	if !ok || !o.is(v, name, canon.Number) {
+	v := o.of(name, canon.Number)
+	if v == nil {
 		return otherwise
 	}
 	n, ok := canon.Integer(v.Raw())
@@ -184,8 +82,8 @@ func (o *Object) Int(name string, otherwise int) int {
 
 // Real gives a finite number, read as binary64.
 func (o *Object) Real(name string, otherwise float64) float64 {
-	v, ok := o.member(name)
-	if !ok || !o.is(v, name, canon.Number) {
+	v := o.of(name, canon.Number)
+	if v == nil {
 		return otherwise
 	}
 	x, err := strconv.ParseFloat(string(v.Raw()), 64)
@@ -198,17 +96,19 @@ func (o *Object) Real(name string, otherwise float64) float64 {
 
 // Texts gives a list of strings, nil where it is missing or null.
 func (o *Object) Texts(name string) []string {
-	v, ok := o.member(name)
-	if !ok || !o.is(v, name, canon.Array) {
+	v := o.of(name, canon.Array)
+	if v == nil {
 		return nil
 	}
-	texts := make([]string, 0, len(v.Elements()))
-	for i, e := range v.Elements() {
-		if e.Kind() != canon.String {
-			o.mustBe(e, canon.AppendToken(canon.AppendToken(o.at, name), strconv.Itoa(i)), canon.String)
+	list := v.Elements()
+	texts := make([]string, 0, len(list))
+	for i := range list {
+		text, ok := list[i].Text()
+		if !ok {
+			element := Object{root: o.root, above: o, name: name, index: i}
+			element.mustBe(list[i].Kind(), "", canon.String)
 			return nil
 		}
-		text, _ := e.Text()
 		texts = append(texts, text)
 	}
 	return texts
@@ -217,25 +117,20 @@ func (o *Object) Texts(name string) []string {
 // Object gives an object. Where it is missing or null the result is an object without members, so that every reader
 // gives its default.
 func (o *Object) Object(name string) *Object {
-	sub := &Object{at: canon.AppendToken(o.at, name), first: o.first}
-	v, ok := o.member(name)
-	if ok && o.mustBe(v, sub.at, canon.Object) {
-		sub.value = v
-	}
-	return sub
+	return o.below(o.member(name), name, -1)
 }
 
 // Each calls visit for every object of a list, in order; not at all where the list is missing or null. An element that
 // is no object is an error.
 func (o *Object) Each(name string, visit func(*Object)) {
-	v, ok := o.member(name)
-	at := canon.AppendToken(o.at, name)
-	if !ok || !o.mustBe(v, at, canon.Array) {
+	v := o.of(name, canon.Array)
+	if v == nil {
 		return
 	}
-	for i, e := range v.Elements() {
-		sub := &Object{value: e, at: canon.AppendToken(at, strconv.Itoa(i)), first: o.first}
-		if !o.mustBe(e, sub.at, canon.Object) {
+	list := v.Elements()
+	for i := range list {
+		sub := o.below(&list[i], name, i)
+		if list[i].Kind() != canon.Object {
 			return
 		}
 		visit(sub)
@@ -245,9 +140,10 @@ func (o *Object) Each(name string, visit func(*Object)) {
 // EachMember calls visit for every member of an object whose names are data, in document order. A member that is no
 // object is an error.
 func (o *Object) EachMember(visit func(name string, member *Object)) {
-	for _, m := range o.value.Members() {
-		sub := &Object{value: m.Value, at: canon.AppendToken(o.at, m.Name), first: o.first}
-		if !o.mustBe(m.Value, sub.at, canon.Object) {
+	for i := range o.members {
+		m := &o.members[i]
+		sub := o.below(&m.Value, m.Name, -1)
+		if m.Value.Kind() != canon.Object {
 			return
 		}
 		visit(m.Name, sub)
@@ -256,11 +152,14 @@ func (o *Object) EachMember(visit func(name string, member *Object)) {
 
 // EachText calls visit for every member of an object whose names are data and whose values are strings.
 func (o *Object) EachText(visit func(name, value string)) {
-	for _, m := range o.value.Members() {
-		if !o.is(m.Value, m.Name, canon.String) {
+	for i := range o.members {
+		m := &o.members[i]
+		text, ok := m.Value.Text()
+		if !ok {
+			member := Object{root: o.root, above: o, name: m.Name, index: -1} // the name may be empty
+			member.mustBe(m.Value.Kind(), "", canon.String)
 			return
 		}
-		text, _ := m.Value.Text()
 		visit(m.Name, text)
 	}
 }

@@ -1,7 +1,10 @@
 package document
 
 import (
+	"encoding/hex"
+	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dotnet"
@@ -11,6 +14,7 @@ import (
 type Style struct {
 	LlamaBrain bool // text and floats as LlamaBrain writes them: non-ASCII raw, binary32 (llamabrain.md §0, NJ form)
 	Indent     bool // two spaces, LF, `"key": value`
+	UTF8       bool // non-ASCII raw, as json-v1 has it, in every text that is UTF-8: fewer bytes for a digest to read
 	OmitNull   bool // members that are null are left out
 	Binary32   bool // reals are binary32, as the shortest text that is the same binary32 again
 }
@@ -69,6 +73,10 @@ func (w *Writer) quote(s string) {
 		w.dst = dotnet.Quote(w.dst, s)
 		return
 	}
+	if w.style.UTF8 && utf8.ValidString(s) {
+		w.dst = canon.Quote(w.dst, []byte(s))
+		return
+	}
 	w.dst = canon.QuoteASCII(w.dst, []byte(s))
 }
 
@@ -105,6 +113,13 @@ func (w *Writer) Null(name string) {
 func (w *Writer) Text(name, value string) {
 	w.start(name)
 	w.quote(value)
+}
+
+// Numbered writes a string: letters of ASCII, and a number behind them.
+func (w *Writer) Numbered(name, letters string, number int64) {
+	w.start(name)
+	w.dst = append(append(w.dst, '"'), letters...)
+	w.dst = append(strconv.AppendInt(w.dst, number, 10), '"')
 }
 
 // OptionalText writes a string or null.
@@ -158,11 +173,44 @@ func (w *Writer) Real(name string, value float64) {
 		w.dst = dotnet.AppendFloat(w.dst, float32(value))
 		return
 	}
-	bits := 64
 	if w.style.Binary32 {
-		bits = 32
+		w.dst = strconv.AppendFloat(w.dst, value, 'f', -1, 32)
+		return
 	}
-	w.dst = strconv.AppendFloat(w.dst, value, 'f', -1, bits)
+	w.dst = AppendReal(w.dst, value)
+}
+
+// AppendReal appends a finite number as Real does in the zero Style.
+func AppendReal(dst []byte, value float64) []byte {
+	// P2(i): most reals are millionths. Where no more than 15 digits are, no other number of so few is the same binary64, so that
+	// these digits are the shortest text.
+	const most = 1e15
+	millionths := math.RoundToEven(float64(value * 1e6))
+	if !(math.Abs(millionths) < most) || millionths/1e6 != value || value == 0 && math.Signbit(value) {
+		return strconv.AppendFloat(dst, value, 'f', -1, 64)
+	}
+	if value < 0 {
+		dst, millionths = append(dst, '-'), -millionths
+	}
+	n := uint64(millionths)
+	dst = strconv.AppendUint(dst, n/1e6, 10)
+	rest := n % 1e6
+	if rest == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for unit := uint64(1e5); rest > 0; unit /= 10 {
+		dst = append(dst, '0'+byte(rest/unit))
+		rest %= unit
+	}
+	return dst
+}
+
+// Sum writes a digest as C9 spells it.
+func (w *Writer) Sum(name string, value canon.Sum) {
+	w.start(name)
+	w.dst = append(w.dst, '"')
+	w.dst = append(hex.AppendEncode(w.dst, value[:]), '"')
 }
 
 // Raw writes a value that is JSON already.

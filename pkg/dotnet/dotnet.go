@@ -53,8 +53,9 @@ func Len(s string) int {
 	n := plain(s)
 	for i := n; i < len(s); {
 		if s[i] < utf8.RuneSelf {
-			i++
-			n++
+			run := max(1, plain(s[i:]))
+			i += run
+			n += run
 			continue
 		}
 		r, size := decode(s[i:])
@@ -222,7 +223,10 @@ func Lower(s string) string {
 	dst := append(make([]byte, 0, len(s)+8), s[:changed]...)
 	for i := changed; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
-			dst = append(dst, byte(lower(rune(c))))
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst = append(dst, c)
 			i++
 			continue
 		}

@@ -45,7 +45,7 @@ func (c *comparer) conclude() {
 	r.Judge(true)
 	c.showContext()
 	if c.o.Timeline {
-		r.Timeline = timeline(slices.Values(rows("left", c.leftEvents, true)), slices.Values(rows("right", c.rightEvents, true)))
+		r.Timeline = timeline(slices.Values(c.timelineOf("left", c.leftEvents)), slices.Values(c.timelineOf("right", c.rightEvents)))
 	}
 }
 
@@ -137,21 +137,42 @@ func window(events []*trace.Event, index int) []*trace.Event {
 	return events[from:to]
 }
 
+// timelineOf gives the rows of a side's events, and of those that are alike.
+func (c *comparer) timelineOf(side string, events []*trace.Event) []finding.Row {
+	out := append(rows(side, events, true), c.o.Alike.Rows...)
+	for i := range out {
+		out[i].Side = side
+	}
+	return out
+}
+
 func rows(side string, events []*trace.Event, digest bool) []finding.Row {
 	out := make([]finding.Row, len(events))
-	var scratch []byte
 	for i, e := range events {
-		out[i] = finding.Row{
-			Side: side, Index: e.Index, Role: e.Role.Text(), Decision: e.Interceptor.Text() + "/" + e.Decision.Text(),
-		}
-		for j := range e.Calls {
-			out[i].Tools = append(out[i].Tools, e.Calls[j].Name.Text())
-		}
-		if digest {
-			var key [32]byte
-			key, scratch = e.Key(scratch)
-			out[i].Digest = hex.EncodeToString(key[:])
+		out[i] = row(e)
+		if out[i].Side = side; digest {
+			out[i].Digest = keyOf(e)
 		}
 	}
 	return out
+}
+
+// Row gives an event's row of a timeline, without a side.
+func Row(e *trace.Event) finding.Row {
+	out := row(e)
+	out.Digest = keyOf(e)
+	return out
+}
+
+func row(e *trace.Event) finding.Row {
+	out := finding.Row{Index: e.Index, Role: e.Role.Text(), Decision: e.Interceptor.Text() + "/" + e.Decision.Text()}
+	for j := range e.Calls {
+		out.Tools = append(out.Tools, e.Calls[j].Name.Text())
+	}
+	return out
+}
+
+func keyOf(e *trace.Event) string {
+	key, _ := e.Key(nil)
+	return hex.EncodeToString(key[:])
 }

@@ -21,6 +21,14 @@ type Options struct {
 	// for one token, and /retrieval leads into the retrieval traces.
 	Ignore   []string
 	Timeline bool // add one row an event and side to the result
+	Alike    Alike
+}
+
+// Alike is what both sides have besides their traces and in the same bytes, so that comparing it is counting it.
+type Alike struct {
+	Events  int           // well-formed, each with its stage
+	Answers int           // of the model
+	Rows    []finding.Row // of the timeline: one an event, without a side
 }
 
 // Compare gives the result of comparing two runs: verdict, findings with the root first, checks and alignment.
@@ -106,18 +114,25 @@ func (c *comparer) knownVersions() bool {
 }
 
 func (c *comparer) tally(id string, status finding.Status, reason string) {
-	tallyOf(&c.result, id, status, reason)
+	tallyOf(&c.result, id, status, reason, 1)
 }
 
-// tallyOf counts one outcome of a rule.
-func tallyOf(r *finding.Result, id string, status finding.Status, reason string) {
+// alike tallies a rule for each of n things that are the same on both sides.
+func (c *comparer) alike(id string, n int) {
+	if n > 0 {
+		tallyOf(&c.result, id, finding.Passed, "", n)
+	}
+}
+
+// tallyOf counts an outcome of a rule, n times.
+func tallyOf(r *finding.Result, id string, status finding.Status, reason string, n int) {
 	for i := range r.Checks {
 		if c := &r.Checks[i]; c.ID == id && c.Status == status && c.Reason == reason {
-			c.Count++
+			c.Count += n
 			return
 		}
 	}
-	r.Checks = append(r.Checks, finding.Check{ID: id, Status: status, Count: 1, Reason: reason})
+	r.Checks = append(r.Checks, finding.Check{ID: id, Status: status, Count: n, Reason: reason})
 }
 
 // hold tallies a rule: failed when it has reported a difference since the mark, not checked when a field that it looks at

@@ -29,6 +29,9 @@ func compareEvents(c *comparer) {
 	for i := range min(len(left), len(right)) {
 		c.compareEvent(i, left[i], right[i])
 	}
+	for _, id := range []string{"E3", "E4", "E7", "E5"} {
+		c.alike(id, c.o.Alike.Events)
+	}
 }
 
 // eventFields are those that E3 compares.

@@ -16,7 +16,7 @@ type fileComparer struct {
 }
 
 func (c *fileComparer) tally(id string, status finding.Status, reason string) {
-	tallyOf(&c.result, id, status, reason)
+	tallyOf(&c.result, id, status, reason, 1)
 }
 
 // takeOver makes what breaks a side's format a finding of the comparison (CONTRACT E1). Files of LlamaBrain have no V2 and

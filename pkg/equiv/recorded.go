@@ -22,6 +22,7 @@ func compareAnswers(c *comparer) {
 		c.compareAnswer(at)
 		c.holdAs("E10.answers", "E10", mark)
 	}
+	c.alike("E10.answers", c.o.Alike.Answers)
 }
 
 // attempt is a turn and one of its attempts.

@@ -44,6 +44,7 @@ func compareStages(c *comparer) {
 	for i := range min(len(c.leftEvents), len(c.rightEvents)) {
 		c.compareStage(i, c.leftEvents[i], c.rightEvents[i])
 	}
+	c.alike("E10", c.o.Alike.Events)
 }
 
 func (c *comparer) compareStage(i int, left, right *trace.Event) {

@@ -50,7 +50,7 @@ type streamComparer struct {
 }
 
 func (c *streamComparer) tally(id string, status finding.Status, reason string) {
-	tallyOf(&c.result, id, status, reason)
+	tallyOf(&c.result, id, status, reason, 1)
 }
 
 // takeOver makes a side's violations findings of the comparison, and says so where a part of the store is all there is: a

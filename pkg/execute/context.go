@@ -3,6 +3,7 @@ package execute
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
@@ -24,7 +25,14 @@ func (t *turn) admit() (bool, error) {
 	if t.run.context == nil && len(declared.Elements()) > 0 {
 		return false, &Error{t.doc.Path, t.doc.At + "/references", "config.json has no context, so that references mean nothing"}
 	}
-	current, payload, err := t.intent(declared, len(events.Elements()))
+	threadID, turnID, err := t.identity()
+	if err != nil {
+		return false, fault(t.doc, err)
+	}
+	if t.unquestioned(threadID, turnID, events) {
+		return true, nil
+	}
+	current, payload, err := t.intent(declared, len(events.Elements()), threadID, turnID)
 	if err != nil {
 		return false, fault(t.doc, err)
 	}
@@ -55,13 +63,25 @@ func (t *turn) admit() (bool, error) {
 	return t.allowed(identity, current, inputs)
 }
 
-// intent gives the INTENT that the turn is.
-func (t *turn) intent(declared canon.Value, index int) (thread.Event, canon.Value, error) {
+// identity gives the ids of the turn.
+func (t *turn) identity() (threadID, turnID string, err error) {
 	o := document.Open(t.doc.Value)
-	threadID, turnID := o.Text("thread_id", defaultThread), o.Text("turn_id", "turn-"+strconv.Itoa(t.number))
-	if err := o.Err(); err != nil {
-		return thread.Event{}, canon.Value{}, err
+	threadID, turnID = o.Text("thread_id", defaultThread), o.Text("turn_id", "")
+	if !o.Has("turn_id") {
+		turnID = "turn-" + strconv.Itoa(t.number)
 	}
+	return threadID, turnID, o.Err()
+}
+
+// unquestioned tells that nobody asks for the INTENT of the turn: there are no references to resolve, no rules to hold it to, no
+// thread to read, and no text that an INTENT cannot have.
+func (t *turn) unquestioned(threadID, turnID string, events canon.Value) bool {
+	return t.run.context == nil && len(t.run.policies.Admission) == 0 && len(events.Elements()) == 0 &&
+		utf8.ValidString(t.input.Query.PlayerInput) && utf8.ValidString(threadID) && utf8.ValidString(turnID)
+}
+
+// intent gives the INTENT that the turn is.
+func (t *turn) intent(declared canon.Value, index int, threadID, turnID string) (thread.Event, canon.Value, error) {
 	w := document.NewWriter(document.Style{})
 	w.Object("", func() {
 		w.Text("message", t.input.Query.PlayerInput)

@@ -124,12 +124,20 @@ type Run struct {
 	digested   int       // writes of the buffer that sum covers
 	sum        canon.Sum // of the state after them
 	scene      pipeline.Scene
+	digests    pipeline.Digester
 	events     int
 	rows       int
-	event      *document.Writer   // of every event
-	ranked     []*document.Writer // of the rows of a turn, by kind
-	refused    bool               // a turn did not pass the gate
-	last       ending             // of the last turn
+	event      *document.Writer // of every event
+	ranked     []rowWriter      // of the rows of a turn, by kind
+	turn       turn             // the one that is executed
+	refused    bool             // a turn did not pass the gate
+	last       ending           // of the last turn
+}
+
+// rowWriter writes the rows of one kind.
+type rowWriter struct {
+	document *document.Writer
+	records  pipeline.RecordWriter
 }
 
 // ending is what a turn came to.
@@ -193,12 +201,13 @@ func (r *Run) configure() error {
 
 // fault gives an error its document: nil for none.
 func fault(d trace.Document, err error) error {
+	if err == nil {
+		return nil
+	}
 	var inDocument *document.Error
 	var inThread *thread.Error
 	var inPipeline *pipeline.Error
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &inDocument):
 		return &Error{d.Path, d.At + inDocument.Pointer, inDocument.Detail}
 	case errors.As(err, &inThread):

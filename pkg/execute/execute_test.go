@@ -182,6 +182,14 @@ func TestMalformedDocumentsAreNamed(t *testing.T) {
 		{"single", func(t *testing.T, r *trace.Recording) {
 			r.Turns[0] = with(t, r.Turns[0], `"references": []`, `"thread_id": 7, "references": []`)
 		}, execute.Error{Path: "turns.jsonl", Pointer: "/0/thread_id"}},
+		{"single", func(t *testing.T, r *trace.Recording) {
+			text := strings.Replace(string(r.Turns[0].Value.Raw()), `"references": []`, `"turn_id": "\ud83d", "references": []`, 1)
+			value, err := canon.ParseAs(canon.DBL, []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Turns[0].Value = value
+		}, execute.Error{Path: "turns.jsonl", Pointer: "/0"}},
 		{"candidates", func(t *testing.T, r *trace.Recording) {
 			r.Candidates[0] = with(t, r.Candidates[0], `"e1"`, `7`)
 		}, execute.Error{Path: "candidates.jsonl", Pointer: "/0/candidates/episodic/1/record_id"}},

@@ -1,8 +1,6 @@
 package execute
 
 import (
-	"strconv"
-
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/pipeline"
@@ -16,7 +14,7 @@ type event struct {
 	guardrails            []string
 	call                  func(w *document.Writer) // nil for none
 	stage                 func(w *document.Writer)
-	links                 []string
+	links                 int // rows that it links to: the last ones
 }
 
 // record writes the events of a turn as far as its stages came. Failed is why a stage had no answer.
@@ -49,7 +47,7 @@ func (t *turn) attempt(n int, a *pipeline.Attempt, failed error) (done bool, err
 	if !a.Understood {
 		return true, t.fail(n, StageFailed, nil, failed.Error())
 	}
-	parsed, err := a.Parsed.Digest()
+	parsed, err := t.run.digests.Parsed(a.Parsed)
 	if err != nil {
 		return true, t.fail(n, StageFailed, nil, "what was parsed has no canonical form: "+err.Error())
 	}
@@ -65,23 +63,24 @@ func (t *turn) attempt(n int, a *pipeline.Attempt, failed error) (done bool, err
 // prompted writes before_prompt/prompt_ready, on the first attempt with what was retrieved.
 func (t *turn) prompted(n int, a *pipeline.Attempt) (bool, error) {
 	stated, _ := t.doc.Value.Get("constraints")
-	constraints, err := a.ConstraintsDigest(stated, len(t.input.Constraints))
+	constraints, err := t.run.digests.Constraints(stated, a.Constraints, len(t.input.Constraints))
 	if err != nil {
 		return false, t.fail(n, StageFailed, nil, "the constraints have no canonical form: "+err.Error())
 	}
 	e := event{interceptor: "before_prompt", decision: "prompt_ready"}
 	e.stage = t.place(n, func(w *document.Writer) {
 		if t.context != nil {
-			w.Text("context_digest", t.context.Hex())
+			w.Sum("context_digest", *t.context)
 		}
-		w.Text("constraints_digest", constraints.Hex())
-		w.Text("prompt_digest", a.Prompt.SHA256().Hex())
+		w.Sum("constraints_digest", constraints)
+		w.Sum("prompt_digest", a.Prompt.SHA256())
 	})
 	var rows [][]byte
 	if n == 0 && t.run.o.Visibility != Off {
-		if rows, e.links, err = t.retrieved(); err != nil {
+		if rows, err = t.retrieved(); err != nil {
 			return false, err
 		}
+		e.links = len(rows)
 	}
 	if err := t.write(e, rows...); err != nil || !t.run.o.KeepPrompts {
 		return true, err
@@ -91,7 +90,7 @@ func (t *turn) prompted(n int, a *pipeline.Attempt) (bool, error) {
 
 func (t *turn) output(n int, a *pipeline.Attempt) error {
 	return t.line(OutputsFile, n, func(w *document.Writer) {
-		w.Text("prompt_digest", a.Prompt.SHA256().Hex())
+		w.Sum("prompt_digest", a.Prompt.SHA256())
 		w.Text("text", a.Answer.Text)
 		w.Bool("truncated", a.Answer.Truncated)
 		w.Raw("model_config", t.run.o.ModelConfig)
@@ -103,7 +102,7 @@ func (t *turn) judged(n int, a *pipeline.Attempt, failed error) (done bool, err 
 	if !a.Judged {
 		return true, t.fail(n, StageFailed, nil, failed.Error())
 	}
-	gate, err := a.Gate.Digest()
+	gate, err := t.run.digests.Gate(a.Gate)
 	if err != nil {
 		return true, t.fail(n, StageFailed, nil, "what the gate said has no canonical form: "+err.Error())
 	}
@@ -119,9 +118,10 @@ func (t *turn) judged(n int, a *pipeline.Attempt, failed error) (done bool, err 
 // effects writes what a turn did that passed the gate: to the memory, and to the world.
 func (t *turn) effects(n int) error {
 	result := t.report.Result
-	batch, err := result.Batch.Digest()
+	batch, err := t.run.digests.Batch(result.Batch)
+	dispatched := pipeline.DispatchedList(result.Dispatched)
 	if err == nil {
-		err = canon.Valid(pipeline.DispatchedList(result.Dispatched))
+		err = canon.Valid(dispatched)
 	}
 	if err != nil {
 		return t.fail(n, StageFailed, nil, "what was done has no canonical form: "+err.Error())
@@ -134,14 +134,14 @@ func (t *turn) effects(n int) error {
 		return err
 	}
 	err = t.write(event{interceptor: "mutate", decision: "applied", stage: t.place(n, func(w *document.Writer) {
-		w.Text("mutation_batch_digest", batch.Hex())
-		w.Text("state_digest", state.Hex())
+		w.Sum("mutation_batch_digest", batch)
+		w.Sum("state_digest", state)
 	})})
 	if err != nil {
 		return err
 	}
 	return t.write(event{interceptor: "dispatch", decision: "applied", stage: t.place(n, func(w *document.Writer) {
-		w.Raw("dispatched_intents", pipeline.DispatchedList(result.Dispatched))
+		w.Raw("dispatched_intents", dispatched)
 	})})
 }
 
@@ -166,7 +166,7 @@ func (t *turn) place(attempt int, made func(*document.Writer)) func(*document.Wr
 }
 
 func digest(name string, sum canon.Sum) func(*document.Writer) {
-	return func(w *document.Writer) { w.Text(name, sum.Hex()) }
+	return func(w *document.Writer) { w.Sum(name, sum) }
 }
 
 // line writes a line of a file that goes by turn and attempt.
@@ -191,7 +191,7 @@ func (r *Run) write(e event, rows ...[]byte) error {
 	w := r.event
 	w.Reset()
 	w.Object("", func() {
-		w.Text("event_id", "e"+strconv.Itoa(r.events))
+		w.Numbered("event_id", "e", int64(r.events))
 		w.Integer("index", int64(r.events))
 		w.Text("role", e.role)
 		w.Text("interceptor", e.interceptor)
@@ -202,7 +202,11 @@ func (r *Run) write(e event, rows ...[]byte) error {
 			}
 		})
 		list(w, "guardrails_triggered", e.guardrails)
-		list(w, "retrieval_event_ids", e.links)
+		w.List("retrieval_event_ids", func() {
+			for row := r.rows - e.links; row < r.rows; row++ {
+				w.Numbered("", "r", int64(row))
+			}
+		})
 		w.Object("stage", func() { e.stage(w) })
 	})
 	r.events++
@@ -218,23 +222,23 @@ func list(w *document.Writer, name string, texts []string) {
 	})
 }
 
-// retrieved gives a row for each kind of memory (P3, R7), and the names of the rows.
-func (t *turn) retrieved() (rows [][]byte, links []string, err error) {
+// retrieved gives a row for each kind of memory (P3, R7).
+func (t *turn) retrieved() ([][]byte, error) {
 	kinds := t.report.Result.Retrieval.Kinds()
+	rows := make([][]byte, 0, len(kinds))
 	for i, kind := range kinds {
-		id := "r" + strconv.Itoa(t.run.rows)
 		if len(t.run.ranked) == i {
-			t.run.ranked = append(t.run.ranked, document.NewWriter(document.Style{}))
+			t.run.ranked = append(t.run.ranked, rowWriter{document: document.NewWriter(document.Style{})})
 		}
-		w := t.run.ranked[i]
-		w.Reset()
-		if err := t.row(w, id, kind, candidatesOf(&t.input.Query.Candidates, i)); err != nil {
-			return nil, nil, err
+		w := &t.run.ranked[i]
+		w.document.Reset()
+		if err := t.row(w, kind, candidatesOf(&t.input.Query.Candidates, i)); err != nil {
+			return nil, err
 		}
 		t.run.rows++
-		rows, links = append(rows, w.Bytes()), append(links, id)
+		rows = append(rows, w.document.Bytes())
 	}
-	return rows, links, nil
+	return rows, nil
 }
 
 // candidatesOf gives the candidates of a kind, by its place in the order of the prompt.
@@ -254,34 +258,43 @@ func mode(r *pipeline.Retrieved) string {
 }
 
 // query gives the fingerprint of what the turn asks in a mode (D6).
-func (t *turn) query(mode string) (string, error) {
-	if known, ok := t.queries[mode]; ok {
-		return known, nil
+func (t *turn) query(mode string) (canon.Sum, error) {
+	for _, known := range t.queries {
+		if known.mode == mode {
+			return known.sum, nil
+		}
 	}
 	sum, err := canon.Digest(canon.JSONv1, t.doc.Query(trace.NormalizationVersion, mode))
 	if err != nil {
-		return "", &Error{t.doc.Path, t.doc.At + "/topics", err.Error()}
+		return sum, &Error{t.doc.Path, t.doc.At + "/topics", err.Error()}
 	}
-	t.queries[mode] = sum.Hex()
-	return t.queries[mode], nil
+	t.queries = append(t.queries, query{mode, sum})
+	return sum, nil
 }
 
-func (t *turn) row(w *document.Writer, id string, kind *pipeline.Retrieved, candidates []pipeline.Candidate) error {
-	query, err := t.query(mode(kind))
+// query is the fingerprint of what a turn asks in a mode.
+type query struct {
+	mode string
+	sum  canon.Sum
+}
+
+func (t *turn) row(to *rowWriter, kind *pipeline.Retrieved, candidates []pipeline.Candidate) error {
+	asked, err := t.query(mode(kind))
 	if err != nil {
 		return err
 	}
+	w := to.document
 	w.Object("", func() {
-		w.Text("retrieval_event_id", id)
+		w.Numbered("retrieval_event_id", "r", int64(t.run.rows))
 		w.Text("run_id", t.run.o.RunID)
-		w.Text("event_id", "e"+strconv.Itoa(t.run.events))
+		w.Numbered("event_id", "e", int64(t.run.events))
 		w.Text("policy_id", kind.Policy.ID)
 		w.Text("policy_version", kind.Policy.Version)
 		w.Text("query_normalization_version", trace.NormalizationVersion)
-		w.Text("query_fingerprint", query)
+		w.Sum("query_fingerprint", asked)
 		w.Text("retrieval_mode", mode(kind))
 		w.Integer("candidate_count", int64(kind.Considered))
-		kind.WriteRecords(w, "selected_records")
+		to.records.Write(w, "selected_records", kind)
 		kind.Policy.Filters.Write(w, "applied_filters")
 		w.Text("order", string(kind.Policy.Order))
 		if kind.Searched {

@@ -35,8 +35,8 @@ type turn struct {
 	input   pipeline.TurnInput
 	config  pipeline.TurnConfig
 	source  Source
-	context *canon.Sum        // with references only
-	queries map[string]string // fingerprints by mode
+	context *canon.Sum // with references only
+	queries []query
 	calls   [][]answered
 	asked   *asked // the call that has no answer
 	abort   error  // what ends the execution
@@ -73,12 +73,14 @@ func (r *Run) Turn(doc trace.Document, candidates pipeline.Candidates, source So
 	} else {
 		r.refused = true
 	}
-	return &t.report, nil
+	report := t.report
+	return &report, nil
 }
 
 func (r *Run) open(doc trace.Document, candidates pipeline.Candidates, source Source) (*turn, error) {
 	o := document.Open(doc.Value)
-	t := &turn{run: r, doc: doc, source: source, role: trace.Agent, queries: map[string]string{}}
+	t := &r.turn
+	*t = turn{run: r, doc: doc, source: source, role: trace.Agent, queries: t.queries[:0]}
 	t.number = o.Int("turn", 0)
 	t.input, t.config = pipeline.ReadRunTurn(o, r.config)
 	if err := o.Err(); err != nil {

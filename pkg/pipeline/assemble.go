@@ -81,7 +81,7 @@ type Turn struct {
 // Assemble makes the prompt of a working memory: a fixed list of sections, each left out with its header where it is empty
 // (llamabrain.md §5). Equal input gives equal bytes.
 func Assemble(m WorkingMemory, t Turn, c AssembleConfig) Prompt {
-	a := assembly{c: c, npc: c.npc(t.NPC)}
+	a := assembly{c: c, npc: c.npc(t.NPC), pieces: make([]piece, 0, parts)}
 	a.system(m.SystemPrompt)
 	a.headed(contextPart, c.ContextHeader, m.FormattedContext())
 	a.references(m.References)
@@ -182,25 +182,30 @@ func (a *assembly) input(text string) {
 // answer adds the line that the model goes on from.
 func (a *assembly) answer() { a.add(piece{of: formattingPart, text: a.c.NPCPrompt.Apply(a.npc)}) }
 
-// join gives the texts of the static pieces and of the others.
-func (a *assembly) join() (static, rest string) {
-	var before, after strings.Builder
-	for _, p := range a.pieces {
-		b := &after
-		if p.static {
-			b = &before
-		}
-		b.WriteString(p.joint)
-		b.WriteString(p.header)
-		b.WriteString(p.text)
+// join gives the texts of the static pieces (true), of the others (false), or of both, one after the other.
+func (a *assembly) join(parts ...bool) string {
+	size := 0
+	for i := range a.pieces {
+		p := &a.pieces[i]
+		size += len(p.joint) + len(p.header) + len(p.text)
 	}
-	return before.String(), after.String()
+	var b strings.Builder
+	b.Grow(size)
+	for _, static := range parts {
+		for i := range a.pieces {
+			if p := &a.pieces[i]; p.static == static {
+				b.WriteString(p.joint)
+				b.WriteString(p.header)
+				b.WriteString(p.text)
+			}
+		}
+	}
+	return b.String()
 }
 
 // prompt joins the pieces and measures them.
 func (a *assembly) prompt() Prompt {
-	static, rest := a.join()
-	text := whole(static + rest)
+	text := whole(a.join(true, false))
 	p := Prompt{Text: text, Characters: int64(dotnet.Len(text))}
 	for _, piece := range a.pieces {
 		p.Breakdown[piece.of] += int64(dotnet.Len(piece.text))

@@ -47,7 +47,7 @@ func AssembleCached(m WorkingMemory, t Turn, c AssembleConfig, boundary CacheBou
 	a.conversation(m)
 	p := a.prompt().of(m)
 	info := CacheInfo{Boundary: boundary}
-	info.Prefix, info.Suffix = a.join()
+	info.Prefix, info.Suffix = a.join(true), a.join(false)
 	info.PrefixTokens, info.SuffixTokens = c.tokensOf(info.Prefix), c.tokensOf(info.Suffix)
 	p.Cache = &info
 	return p

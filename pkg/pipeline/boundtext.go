@@ -2,13 +2,30 @@ package pipeline
 
 import "strings"
 
-// ContextLines gives the lines of the context section: facts, world state, episodes, beliefs (llamabrain.md §4).
-func (s Snapshot) ContextLines() []string {
-	var lines []string
-	lines = append(lines, marked("[Fact] ", s.Facts)...)
-	lines = append(lines, marked("[State] ", s.World)...)
-	lines = append(lines, marked("[Memory] ", s.Episodes)...)
-	return append(lines, s.Beliefs...)
+// context gives the lines of the context section: facts, world state, episodes, beliefs (llamabrain.md §4).
+func (s *Snapshot) context(separator string) string {
+	sections := [...]struct {
+		mark  string
+		items []string
+	}{{"[Fact] ", s.Facts}, {"[State] ", s.World}, {"[Memory] ", s.Episodes}, {"", s.Beliefs}}
+	size, lines := 0, 0
+	for _, section := range sections {
+		for _, item := range section.items {
+			size += len(section.mark) + len(item) + len(separator)
+		}
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, section := range sections {
+		for _, item := range section.items {
+			if lines++; lines > 1 {
+				b.WriteString(separator)
+			}
+			b.WriteString(section.mark)
+			b.WriteString(item)
+		}
+	}
+	return b.String()
 }
 
 func marked(mark string, items []string) []string {
@@ -20,7 +37,7 @@ func marked(mark string, items []string) []string {
 }
 
 // FormattedContext gives the text of the context section (llamabrain.md §4).
-func (s Snapshot) FormattedContext() string { return strings.Join(s.ContextLines(), "\n") }
+func (s Snapshot) FormattedContext() string { return s.context("\n") }
 
 // FormattedDialogue gives the text of the dialogue section (llamabrain.md §4).
 func (s Snapshot) FormattedDialogue() string { return strings.Join(s.Dialogue, "\n") }

@@ -29,6 +29,7 @@ func (e Emitted) list() []Dispatched {
 type Scene struct {
 	current *Dispatcher
 	ended   bool
+	known   recall
 }
 
 // Dispatcher gives emitted intents to the world, as long as it is the current one of its scene.

@@ -31,6 +31,8 @@ type GateContext struct {
 	Facts       []memory.Fact // canonical facts, in the order of the memory
 	Forbidden   []string      // what must not be known
 	Rules       []CustomRule
+
+	known *recall // what the run knows of the facts; nil for a gate alone
 }
 
 // CustomRule is a regular expression that dialogue must not match, or must.
@@ -152,8 +154,9 @@ var contradictions = []string{"not ", "isn't ", "is not ", "wasn't ", "was not "
 // facts finds up to four ways in which a fact is denied: a word before it, each of two denials inside it, and a text that
 // its author says contradicts it.
 func (g *gate) facts() error {
-	for _, f := range g.context.Facts {
-		low := dotnet.Lower(f.Text)
+	denials := g.context.known.denialsOf(g.context.Facts)
+	for i, f := range g.context.Facts {
+		low := denials[i].low
 		if g.search.has(low) {
 			for _, c := range contradictions {
 				if g.search.has(c + low) {
@@ -162,8 +165,8 @@ func (g *gate) facts() error {
 				}
 			}
 		}
-		for _, denial := range []string{" is not ", " isn't "} {
-			if denied := strings.ReplaceAll(low, " is ", denial); denied != low && g.search.has(denied) {
+		for _, denied := range denials[i].inside {
+			if g.search.has(denied) {
 				g.contradicted(f, denied)
 			}
 		}
@@ -175,6 +178,22 @@ func (g *gate) facts() error {
 		}
 	}
 	return g.search.err("the facts")
+}
+
+// denial is a fact's text, folded, and how it is denied inside it.
+type denial struct {
+	low    string
+	inside []string
+}
+
+func denialOf(f *memory.Fact) denial {
+	d := denial{low: dotnet.Lower(f.Text)}
+	for _, not := range []string{" is not ", " isn't "} {
+		if denied := strings.ReplaceAll(d.low, " is ", not); denied != d.low {
+			d.inside = append(d.inside, denied)
+		}
+	}
+	return d
 }
 
 func (g *gate) contradicted(f memory.Fact, text string) {
@@ -196,6 +215,9 @@ func (g *gate) knowledge() error {
 
 // mutations refuses those of canonical facts (M10). Nothing else about them is checked here.
 func (g *gate) mutations() error {
+	if len(g.out.Mutations) == 0 {
+		return nil
+	}
 	ids := map[string]bool{}
 	for _, f := range g.context.Facts {
 		ids[f.ID] = true

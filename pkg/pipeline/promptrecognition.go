@@ -53,6 +53,9 @@ func (r Recognition) Block() string {
 // readRecognition reads a recognition; nil where nothing was recognised.
 func readRecognition(o *document.Object, name string) *Recognition {
 	o = o.Object(name)
+	if o.Empty() {
+		return nil
+	}
 	recognised := o.Bool("recognized", false)
 	r := Recognition{Repeats: o.Int("repeatCount", 0), Evidence: o.Text("evidenceSummary", "")}
 	var types []string

@@ -66,6 +66,11 @@ func (r *Retrieved) Texts() []string {
 // Retrieve chooses the memories for a prompt. Policies may be nil: the defaults of the version. llamabrain-v1 has neither
 // policies nor candidates (M11).
 func Retrieve(s *memory.State, q *Query, c *RetrievalConfig, p *RetrievalPolicies, v Version) (*Retrieval, error) {
+	return new(recall).retrieve(s, q, c, p, v)
+}
+
+// retrieve is Retrieve for the next turn of a run.
+func (known *recall) retrieve(s *memory.State, q *Query, c *RetrievalConfig, p *RetrievalPolicies, v Version) (*Retrieval, error) {
 	if p == nil {
 		defaults := DefaultRetrievalPolicies(v)
 		p = &defaults
@@ -75,15 +80,18 @@ func Retrieve(s *memory.State, q *Query, c *RetrievalConfig, p *RetrievalPolicie
 	if len(q.Topics) > maxChoices {
 		return nil, &Error{CodeLimit, "/topics", "more than 1000 topics"}
 	}
-	by := newScorer(q, c, v)
+	known.of(s, v)
+	by := newScorer(q, c, v, &known.words)
 	var r Retrieval
 	for _, fill := range []func() error{
-		func() error { return rank(&r.Facts, by, &factKind, s.Facts, p.Facts, q.Candidates.Facts) },
-		func() error { return rank(&r.World, by, &worldKind, s.World, p.World, q.Candidates.World) },
+		func() error { return rank(&r.Facts, by, &factKind, &known.facts, p.Facts, q.Candidates.Facts) },
+		func() error { return rank(&r.World, by, &worldKind, &known.world, p.World, q.Candidates.World) },
 		func() error {
-			return rank(&r.Episodes, by, &episodeKind, s.Episodes, p.Episodes, q.Candidates.Episodes)
+			return rank(&r.Episodes, by, &episodeKind, &known.episodes, p.Episodes, q.Candidates.Episodes)
 		},
-		func() error { return rank(&r.Beliefs, by, &beliefKind, s.Beliefs, p.Beliefs, q.Candidates.Beliefs) },
+		func() error {
+			return rank(&r.Beliefs, by, &beliefKind, &known.beliefs, p.Beliefs, q.Candidates.Beliefs)
+		},
 	} {
 		if err := fill(); err != nil {
 			return nil, err
@@ -93,7 +101,7 @@ func Retrieve(s *memory.State, q *Query, c *RetrievalConfig, p *RetrievalPolicie
 }
 
 // rank filters, scores, orders and cuts the records of one kind.
-func rank[T any](r *Retrieved, by *scorer, k *kind[T], records []T, p RetrievalPolicy, candidates []Candidate) error {
+func rank[T any](r *Retrieved, by *scorer, k *kind[T], known *recalled[T], p RetrievalPolicy, candidates []Candidate) error {
 	*r = Retrieved{Kind: k.name, Policy: p, Limit: k.limit(&by.config), Applied: p.Filters.applied(), Searched: candidates != nil}
 	if p.Limit != nil {
 		r.Limit = *p.Limit
@@ -105,16 +113,26 @@ func rank[T any](r *Retrieved, by *scorer, k *kind[T], records []T, p RetrievalP
 	if err != nil {
 		return err
 	}
-	best := newSelection(r.Limit, len(records), p.Order)
+	records := known.records
+	var share func(i int) float64
+	if k.scored && found == nil {
+		share = known.shares(k, by)
+	}
+	best := &known.best
+	best.reset(r.Limit, len(records), p.Order)
 	var item Ranked
 	for i := range records {
 		e, id := k.record(&records[i])
 		item = Ranked{RecordID: id, CreatedAt: e.CreatedAt, Sequence: e.Sequence, place: i}
-		if found != nil && !found.take(&item, by) || r.drops(e, by.now) || !k.eligible(by, &records[i]) {
+		if found != nil && !found.take(&item, by) || r.drops(e, by.now) {
 			continue
 		}
-		if found == nil {
-			item.Score, _ = k.score(by, &records[i])
+		named := known.named(k, i, by)
+		if !k.eligible(by, &records[i], named) {
+			continue
+		}
+		if share != nil {
+			item.Score = k.score(by, &records[i], by.relevance(share(i), named))
 		}
 		if !by.rankable(item.Score) {
 			return unrankable(k.list, i)
@@ -125,7 +143,8 @@ func rank[T any](r *Retrieved, by *scorer, k *kind[T], records []T, p RetrievalP
 	}
 	r.Ranked, r.Unknown = best.sorted(), found.unknown()
 	for i := range r.Ranked {
-		r.Ranked[i].Text = k.text(by, &records[r.Ranked[i].place])
+		place := r.Ranked[i].place
+		r.Ranked[i].Text = k.mark(&records[place]) + known.text(k, place, by.version)
 	}
 	return nil
 }

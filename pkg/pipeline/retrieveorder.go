@@ -71,7 +71,14 @@ func (o Order) compare() func(a, b *Ranked) int {
 		}
 		keys = append(keys, compare)
 	}
+	scored := o.Keys()[0] == "score"
 	return func(a, b *Ranked) int {
+		if scored && a.Score < b.Score { // most pairs, and no score is NaN
+			return 1
+		}
+		if scored && a.Score > b.Score {
+			return -1
+		}
 		for _, compare := range keys {
 			if c := compare(a, b); c != 0 {
 				return c

@@ -6,15 +6,17 @@ import "slices"
 type selection struct {
 	limit   int // Unlimited: all are kept
 	compare func(a, b *Ranked) int
-	kept    []Ranked // once full: a heap with the last of them on top
+	kept    []Ranked  // once full: a heap with the last of them on top
+	places  []*Ranked // scratch of sorted
 }
 
-func newSelection(limit, records int, o Order) *selection {
+// reset begins with nothing kept of so many records, in the memory of the last selection.
+func (s *selection) reset(limit, records int, o Order) {
 	room := records
 	if limit != Unlimited {
 		room = min(room, limit)
 	}
-	return &selection{limit: limit, compare: o.comparison(), kept: make([]Ranked, 0, room)}
+	s.limit, s.compare, s.kept = limit, o.comparison(), slices.Grow(s.kept[:0], room)
 }
 
 func (s *selection) add(item *Ranked) {
@@ -52,13 +54,13 @@ func (s *selection) sink(i int) {
 
 // sorted gives the records in their order.
 func (s *selection) sorted() []Ranked {
-	places := make([]*Ranked, len(s.kept))
+	s.places = s.places[:0]
 	for i := range s.kept {
-		places[i] = &s.kept[i]
+		s.places = append(s.places, &s.kept[i])
 	}
-	slices.SortFunc(places, s.compare)
-	list := make([]Ranked, len(places))
-	for i, item := range places {
+	slices.SortFunc(s.places, s.compare)
+	list := make([]Ranked, len(s.places))
+	for i, item := range s.places {
 		list[i] = *item
 	}
 	return list

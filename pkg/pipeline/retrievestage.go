@@ -32,7 +32,7 @@ func RetrieveStage(v Version) thread.Stage {
 		w := document.NewWriter(v.Style())
 		w.Object("", func() {
 			r.writeTexts(w)
-			by := newScorer(&q, &c, v)
+			by := newScorer(&q, &c, v, new(wordSet))
 			err = errors.Join(writeScores(w, "episodicScores", &episodeKind, state.Episodes, by),
 				writeScores(w, "beliefScores", &beliefKind, state.Beliefs, by))
 			if v == memory.DMPLv1 {
@@ -91,10 +91,12 @@ func writeScores[T any](w *document.Writer, name string, k *kind[T], records []T
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(sequence(a), sequence(b)) })
 	w.List(name, func() {
 		for _, i := range places {
-			if k.name == memory.TypeEpisode && !k.eligible(by, &records[i]) {
+			if k.name == memory.TypeEpisode && !k.eligible(by, &records[i], false) {
 				continue
 			}
-			score, relevance := k.score(by, &records[i])
+			said := k.said(&records[i], by.version)
+			relevance := by.relevance(by.words.share(said), by.topics.hit(said))
+			score := k.score(by, &records[i], relevance)
 			if !by.rankable(score) {
 				err = unrankable(k.list, i)
 				return
@@ -132,7 +134,7 @@ func (r *Retrieved) write(w *document.Writer) {
 				w.Integer(f.Name, int64(f.Dropped))
 			}
 		})
-		r.WriteRecords(w, "selected_records")
+		new(RecordWriter).Write(w, "selected_records", r)
 		if r.Searched {
 			w.List("unknown_candidates", func() {
 				for _, c := range r.Unknown {
@@ -141,20 +143,4 @@ func (r *Retrieved) write(w *document.Writer) {
 			})
 		}
 	})
-}
-
-func (m *Ranked) write(w *document.Writer, kind string, rank int, keys rankedKeys) {
-	w.Text("record_id", m.RecordID)
-	w.Text("record_type", kind)
-	w.Real("score", m.Score)
-	w.Integer("rank", int64(rank))
-	if keys.confidence {
-		w.Real("confidence", m.Confidence)
-	}
-	if keys.createdAt {
-		w.Integer("created_at_ticks", m.CreatedAt)
-	}
-	if keys.sequence {
-		w.Integer("sequence_number", m.Sequence)
-	}
 }

@@ -178,6 +178,9 @@ const mostRetries = 1000
 // not kept: time is no input of a turn (P4).
 func ReadRetryPolicy(o *document.Object, name string) RetryPolicy {
 	o = o.Object(name)
+	if o.Empty() {
+		return DefaultRetryPolicy()
+	}
 	p := preset(o, DefaultRetryPolicy(), retryPresets)
 	if p.MaxRetries = o.Int("MaxRetries", p.MaxRetries); p.MaxRetries < 0 || p.MaxRetries > mostRetries {
 		o.Fail("MaxRetries", "expected a whole number from 0 to 1000")

@@ -1,38 +1,76 @@
 package pipeline
 
 import (
+	"bytes"
+
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
 )
 
-// Digest gives the digest of what an answer was parsed to (E10). The error is a *canon.Error: json-v1 has no form for it.
-func (out ParsedOutput) Digest() (canon.Sum, error) {
-	return digestOf(func(w *document.Writer) { writeParsed(w, "", out) })
+// Digester gives the digests that the stages of a run are compared by (E10). The zero value is ready. Most turns of a run are held
+// to the constraints of the turn before, pass the gate as it did and change nothing: what is written in the same bytes is not
+// digested again. The errors are *canon.Errors: json-v1 has no form for it.
+type Digester struct {
+	document                         *document.Writer
+	parsed, constraints, gate, batch digested
 }
 
-// Digest gives the digest of what the gate said (E10). Errors as of ParsedOutput.
-func (g GateResult) Digest() (canon.Sum, error) {
-	return digestOf(func(w *document.Writer) { writeGateResult(w, "", g) })
+// digested is the document of a stage that was digested last.
+type digested struct {
+	document []byte
+	sum      canon.Sum
 }
 
-// Digest gives the digest of what the mutations and intents of an answer did (E10). Errors as of ParsedOutput.
-func (b *Batch) Digest() (canon.Sum, error) {
-	return digestOf(func(w *document.Writer) { b.write(w, "") })
+// Parsed gives the digest of what an answer was parsed to.
+func (d *Digester) Parsed(out ParsedOutput) (canon.Sum, error) {
+	return d.sum(&d.parsed, func(w *document.Writer) { writeParsed(w, "", out) })
 }
 
-// ConstraintsDigest gives the digest of the constraints of an attempt (E10): the list that the turn states, as it stands, and
-// behind it what retries have added. Errors as of ParsedOutput.
-func (a *Attempt) ConstraintsDigest(stated canon.Value, own int) (canon.Sum, error) {
-	return digestOf(func(w *document.Writer) {
+// Gate gives the digest of what the gate said.
+func (d *Digester) Gate(g GateResult) (canon.Sum, error) {
+	return d.sum(&d.gate, func(w *document.Writer) { writeGateResult(w, "", g) })
+}
+
+// Batch gives the digest of what the mutations and intents of an answer did.
+func (d *Digester) Batch(b *Batch) (canon.Sum, error) {
+	return d.sum(&d.batch, func(w *document.Writer) { b.write(w, "") })
+}
+
+// Constraints gives the digest of the constraints of an attempt: the list that the turn states, as it stands, and behind its own
+// so many what retries have added.
+func (d *Digester) Constraints(stated canon.Value, set []Constraint, own int) (canon.Sum, error) {
+	return d.sum(&d.constraints, func(w *document.Writer) {
 		w.List("", func() {
 			for _, e := range stated.Elements() {
 				w.Raw("", e.Raw())
 			}
-			for _, c := range a.Constraints[own:] {
+			for _, c := range set[own:] {
 				writeConstraint(w, c)
 			}
 		})
 	})
+}
+
+func (d *Digester) sum(last *digested, write func(*document.Writer)) (canon.Sum, error) {
+	if d.document == nil {
+		style := DMPLv1.Style()
+		style.UTF8 = true // less to read, and the same text
+		d.document = document.NewWriter(style)
+	}
+	d.document.Reset()
+	write(d.document)
+	doc := withoutHalves(d.document.Bytes())
+	if bytes.Equal(doc, last.document) {
+		return last.sum, nil
+	}
+	sum, err := canon.Digest(canon.JSONv1, doc)
+	if err != nil { // its offset is that of the document that the stage prints
+		w := document.NewWriter(DMPLv1.Style())
+		write(w)
+		return canon.Digest(canon.JSONv1, withoutHalves(w.Bytes()))
+	}
+	last.document, last.sum = append(last.document[:0], doc...), sum
+	return sum, nil
 }
 
 // DispatchedList gives the list of dispatched intents as events have it (E10).
@@ -40,17 +78,4 @@ func DispatchedList(list []Dispatched) []byte {
 	w := document.NewWriter(DMPLv1.Style())
 	writeDispatched(w, "", list)
 	return w.Bytes()
-}
-
-// rankedKeys are the keys of an order that a selected record states besides its id and score.
-type rankedKeys struct{ confidence, createdAt, sequence bool }
-
-// WriteRecords writes the selected records of a retrieval event, with the score as ranked and the keys of the order (P3).
-func (r *Retrieved) WriteRecords(w *document.Writer, name string) {
-	keys := rankedKeys{r.Policy.Order.uses("confidence"), r.Policy.Order.uses("created_at_ticks"), r.Policy.Order.uses("sequence_number")}
-	w.List(name, func() {
-		for i := range r.Ranked {
-			w.Object("", func() { r.Ranked[i].write(w, r.Kind, i+1, keys) })
-		}
-	})
 }

@@ -17,8 +17,10 @@ type scorer struct {
 	topics  topicSet
 }
 
-func newScorer(q *Query, c *RetrievalConfig, v Version) *scorer {
-	return &scorer{config: *c, now: q.SnapshotTime, version: v, words: newWordSet(q.PlayerInput), topics: topicsOf(q.Topics)}
+// newScorer gives the scorer of a query, with its words in the memory of another's.
+func newScorer(q *Query, c *RetrievalConfig, v Version, words *wordSet) *scorer {
+	words.reset(q.PlayerInput)
+	return &scorer{config: *c, now: q.SnapshotTime, version: v, words: words, topics: topicsOf(q.Topics)}
 }
 
 // kept gives what the version keeps of an intermediate result.
@@ -29,21 +31,17 @@ func (s *scorer) kept(x float64) float64 {
 	return x
 }
 
-// relevance says how much of the input a text answers.
-func (s *scorer) relevance(text string) float64 {
-	if text == "" {
-		return 0
-	}
-	relevance := s.kept(s.words.share(text))
-	if s.topics.hit(text) {
+// relevance says how much of the input a text answers that has a share of its words, and names a topic or none.
+func (s *scorer) relevance(share float64, named bool) float64 {
+	relevance := s.kept(share)
+	if named {
 		relevance = min(1, s.kept(relevance+s.kept(0.3)))
 	}
 	return relevance
 }
 
-// episode gives the score of an episode and the relevance in it.
-func (s *scorer) episode(e *memory.Episode) (score, relevance float64) {
-	relevance = s.relevance(e.Description)
+// episode gives the score of an episode of some relevance.
+func (s *scorer) episode(e *memory.Episode, relevance float64) float64 {
 	significance := s.kept(e.Significance)
 	recency := 1.0
 	if elapsed := s.now - e.CreatedAt; elapsed > 0 && s.config.RecencyHalfLife > 0 {
@@ -51,21 +49,20 @@ func (s *scorer) episode(e *memory.Episode) (score, relevance float64) {
 		boost := s.kept(1 + s.kept(float64(significance*0.5)))
 		recency = min(1, s.kept(float64(decay*boost)))
 	}
-	score = s.kept(float64(s.kept(s.config.RecencyWeight) * recency))
+	score := s.kept(float64(s.kept(s.config.RecencyWeight) * recency))
 	score = s.kept(score + s.kept(float64(s.kept(s.config.RelevanceWeight)*relevance)))
 	score = s.kept(score + s.kept(float64(s.kept(s.config.SignificanceWeight)*significance)))
-	return s.version.Numbers().Round(score), relevance
+	return s.version.Numbers().Round(score)
 }
 
-// belief gives the score of a belief and the relevance in it. The words in front of a belief are part of its text.
-func (s *scorer) belief(b *memory.Belief) (score, relevance float64) {
+// belief gives the score of a belief of some relevance.
+func (s *scorer) belief(b *memory.Belief, relevance float64) float64 {
 	confidence := s.kept(b.Confidence)
-	relevance = s.relevance(b.PromptText(s.version))
 	if b.Contradicted {
 		confidence = s.kept(float64(confidence * 0.5))
 	}
-	score = s.kept(s.kept(float64(relevance*s.kept(0.6))) + s.kept(float64(confidence*s.kept(0.4))))
-	return s.version.Numbers().Round(score), relevance
+	score := s.kept(s.kept(float64(relevance*s.kept(0.6))) + s.kept(float64(confidence*s.kept(0.4))))
+	return s.version.Numbers().Round(score)
 }
 
 // maxScore bounds scores so that a million of them is an exact integer in binary64 (P2 b).

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,15 +12,16 @@ import (
 
 // topicSet has the topics of a query, folded for the two ways in which they are looked for.
 type topicSet struct {
-	lower   [][]byte   // inside a text
-	upper   [][]uint16 // as the domain of a fact
+	raw     []string
+	lower   []string   // inside a text
+	upper   [][]uint16 // as the domain of a fact; nil until one is asked for
 	scratch []byte
 }
 
 func topicsOf(raw []string) topicSet {
-	var ts topicSet
+	ts := topicSet{raw: raw}
 	for _, t := range raw {
-		ts.lower, ts.upper = append(ts.lower, []byte(dotnet.Lower(t))), append(ts.upper, upper(t))
+		ts.lower = append(ts.lower, dotnet.Lower(t))
 	}
 	return ts
 }
@@ -32,7 +34,12 @@ func (ts *topicSet) hit(text string) bool {
 		return false
 	}
 	ts.scratch = appendLower(ts.scratch[:0], text)
-	return slices.ContainsFunc(ts.lower, func(t []byte) bool { return bytes.Contains(ts.scratch, t) })
+	return slices.ContainsFunc(ts.lower, func(t string) bool { return bytes.Contains(ts.scratch, []byte(t)) })
+}
+
+// in is hit for a text that is in lower case already.
+func (ts *topicSet) in(low string) bool {
+	return low != "" && slices.ContainsFunc(ts.lower, func(t string) bool { return strings.Contains(low, t) })
 }
 
 // appendLower appends a text in lower case, without allocating where it is ASCII.
@@ -51,6 +58,11 @@ func appendLower(dst []byte, text string) []byte {
 func (ts *topicSet) domain(domain string) bool {
 	if ts.none() {
 		return false
+	}
+	if ts.upper == nil {
+		for _, t := range ts.raw {
+			ts.upper = append(ts.upper, upper(t))
+		}
 	}
 	folded := upper(domain)
 	return slices.ContainsFunc(ts.upper, func(t []uint16) bool { return slices.Equal(t, folded) })

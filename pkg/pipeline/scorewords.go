@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
@@ -8,7 +9,8 @@ import (
 
 // wordSet has the distinct words of the player input, and finds them in texts without allocating.
 type wordSet struct {
-	numbers map[string]int // of each word, lower-case
+	list    []string       // lower-case, in the order of the input
+	numbers map[string]int // of each word
 	lengths [utf8.RuneSelf]uint64
 	found   []uint32 // by number: the search that found the word last
 	search  uint32
@@ -18,20 +20,29 @@ type wordSet struct {
 // breaks are the bytes that end a word. llamabrain.md §2: these five characters and no other.
 var breaks = [256]bool{' ': true, '.': true, ',': true, '!': true, '?': true}
 
-// newWordSet takes the words longer than three UTF-16 units.
-func newWordSet(input string) *wordSet {
-	w := &wordSet{numbers: map[string]int{}}
+// shortestWord is the least length of a word that counts, in UTF-16 units (llamabrain.md §2).
+const shortestWord = 4
+
+// reset takes the words of an input that count.
+func (w *wordSet) reset(input string) {
+	if w.numbers == nil {
+		w.numbers = map[string]int{}
+	}
+	clear(w.numbers)
+	clear(w.lengths[:])
+	w.list, w.search = w.list[:0], 0
 	eachWord(dotnet.Lower(input), func(word string, _ bool) {
-		if _, known := w.numbers[word]; known || dotnet.Len(word) <= 3 {
+		if _, known := w.numbers[word]; known || dotnet.Len(word) < shortestWord {
 			return
 		}
 		w.numbers[word] = len(w.numbers)
+		w.list = append(w.list, word)
 		if word[0] < utf8.RuneSelf {
 			w.lengths[word[0]] |= lengthBit(word)
 		}
 	})
-	w.found = make([]uint32, len(w.numbers))
-	return w
+	w.found = slices.Grow(w.found[:0], len(w.list))[:len(w.list)]
+	clear(w.found)
 }
 
 func lengthBit(word string) uint64 { return 1 << min(len(word), 63) }
@@ -50,8 +61,11 @@ func (w *wordSet) share(text string) float64 {
 			count++
 		}
 	})
-	return float64(count) / float64(len(w.numbers))
+	return w.part(count)
 }
+
+// part gives which part of the words so many are.
+func (w *wordSet) part(count int) float64 { return float64(count) / float64(len(w.numbers)) }
 
 // number gives the number of a word in any case. Lower-casing never changes the length, so that no length is counted here.
 func (w *wordSet) number(word string, ascii bool) (int, bool) {

@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"strings"
-
 	"github.com/dmpl/dmpl/pkg/memory"
 )
 
@@ -110,12 +108,13 @@ func (r *TurnResult) Dialogue() string {
 // stage has no answer the result holds the attempts up to there, beside the error.
 func RunTurn(y *memory.System, in *TurnInput, c *TurnConfig, model Model, d *Dispatcher, v Version) (*TurnResult, error) {
 	before := y.State()
-	retrieval, err := Retrieve(&before, &in.Query, &c.Retrieval, c.Policies, v)
+	known := &d.scene.known
+	retrieval, err := known.retrieve(&before, &in.Query, &c.Retrieval, c.Policies, v)
 	if err != nil {
 		return nil, err
 	}
 	r := &TurnResult{Snapshot: in.snapshot(retrieval), Retrieval: retrieval}
-	if err := r.ask(before.Facts, in, c, model, v); err != nil {
+	if err := r.ask(GateContext{Facts: before.Facts, Forbidden: in.Forbidden, Rules: in.Rules, known: known}, in, c, model, v); err != nil {
 		return r, err
 	}
 	last := r.Last()
@@ -153,12 +152,12 @@ func (in *TurnInput) snapshot(r *Retrieval) Snapshot {
 }
 
 // ask asks the model until the gate passes an answer, or no further attempt is allowed, or there is no answer.
-func (r *TurnResult) ask(facts []memory.Fact, in *TurnInput, c *TurnConfig, model Model, v Version) error {
+func (r *TurnResult) ask(held GateContext, in *TurnInput, c *TurnConfig, model Model, v Version) error {
 	snapshot, feedback := r.Snapshot, ""
 	for n := 0; ; n++ {
 		a := Attempt{Constraints: snapshot.Constraints}
 		a.Prompt = c.Prompt.assemble(snapshot, Turn{NPC: in.NPCName, Feedback: feedback, Recognition: in.Recognition}, v)
-		err := a.answer(n, facts, in, c, model, v)
+		err := a.answer(n, held, in, c, model, v)
 		r.Attempts = append(r.Attempts, a)
 		if err != nil || !a.Judged {
 			return err
@@ -177,7 +176,7 @@ func (r *TurnResult) ask(facts []memory.Fact, in *TurnInput, c *TurnConfig, mode
 }
 
 // answer has the prompt answered, parses the answer and puts it through the gate.
-func (a *Attempt) answer(n int, facts []memory.Fact, in *TurnInput, c *TurnConfig, model Model, v Version) (err error) {
+func (a *Attempt) answer(n int, held GateContext, in *TurnInput, c *TurnConfig, model Model, v Version) (err error) {
 	if a.Answer, a.Answered = model(n, &a.Prompt); !a.Answered {
 		return nil
 	}
@@ -188,8 +187,8 @@ func (a *Attempt) answer(n int, facts []memory.Fact, in *TurnInput, c *TurnConfi
 	if in.Tools != nil && len(a.Parsed.Calls) > 0 && !in.Tools(n, a.Parsed.Calls) {
 		return nil
 	}
-	a.Gate, err = Gate(a.Parsed, GateContext{Constraints: a.Constraints, Facts: facts, Forbidden: in.Forbidden, Rules: in.Rules}, c.Gate)
-	if err != nil {
+	held.Constraints = a.Constraints
+	if a.Gate, err = Gate(a.Parsed, held, c.Gate); err != nil {
 		return err
 	}
 	a.Judged, a.Decision = true, c.Retry.After(a.Gate, n, v)
@@ -207,4 +206,4 @@ func storeDialogue(y *memory.System, input, answer string) error {
 
 // MemoryHash is what LlamaBrain's recorder takes for the hash of the memory: that of the context lines of a whole snapshot
 // (llamabrain.md §9).
-func (s Snapshot) MemoryHash() string { return hashText(strings.Join(s.ContextLines(), "|")) }
+func (s Snapshot) MemoryHash() string { return hashText(s.context("|")) }

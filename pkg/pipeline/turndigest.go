@@ -1,10 +1,10 @@
 package pipeline
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
-	"github.com/dmpl/dmpl/pkg/document"
 )
 
 // StageDigests are what two runs of an attempt are compared by (E10).
@@ -16,27 +16,24 @@ type StageDigests struct {
 
 // Digests gives the digests of an attempt that was answered.
 func (a *Attempt) Digests() (d StageDigests, err error) {
+	var by Digester
 	d.Prompt = a.Prompt.SHA256()
-	if d.Parse, err = a.Parsed.Digest(); err != nil {
+	if d.Parse, err = by.Parsed(a.Parsed); err != nil {
 		return d, err
 	}
-	d.Gate, err = a.Gate.Digest()
+	d.Gate, err = by.Gate(a.Gate)
 	return d, err
 }
 
-func digestOf(write func(*document.Writer)) (canon.Sum, error) {
-	w := document.NewWriter(DMPLv1.Style())
-	write(w)
-	return canon.Digest(canon.JSONv1, withoutHalves(w.Bytes()))
-}
-
-// withoutHalves makes each half of a surrogate pair in an ASCII document U+FFFD, in place: json-v1 has no such text (C1), and
+// withoutHalves makes each half of a surrogate pair that a document has as an escape U+FFFD, in place: json-v1 has no such text (C1), and
 // where it leaves the pipeline it is U+FFFD (llamabrain.md §0).
 func withoutHalves(doc []byte) []byte {
 	for i := 0; i < len(doc); i++ {
-		if doc[i] != '\\' {
-			continue
+		next := bytes.IndexByte(doc[i:], '\\')
+		if next < 0 {
+			break
 		}
+		i += next
 		unit := unitAt(doc, i)
 		switch {
 		case unit >= 0xD800 && unit < 0xDC00 && unitAt(doc, i+6)&^0x3FF == 0xDC00:

@@ -146,7 +146,7 @@ func (r *TurnResult) write(w *document.Writer, v Version) error {
 
 // writeAttempts writes how the turn came to its end, with the digests that two runs are compared by (E10).
 func (r *TurnResult) writeAttempts(w *document.Writer) error {
-	batch, err := r.Batch.Digest()
+	batch, err := new(Digester).Batch(r.Batch)
 	w.List("attempts", func() {
 		for i := range r.Attempts {
 			err = errors.Join(err, r.Attempts[i].write(w))

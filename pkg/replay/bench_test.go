@@ -2,6 +2,8 @@ package replay_test
 
 import (
 	"cmp"
+	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,32 +21,37 @@ import (
 	"github.com/dmpl/dmpl/pkg/verify"
 )
 
-// BenchmarkReplayOfTurns measures what a replay consists of, each phase alone: execution holds the pipeline, and replay holds
-// execution and comparison. DMPL_BENCH_RUN names the run; a fixture where it does not. The least time of one pass is what a busy
-// machine shows too.
+// BenchmarkReplayOfTurns measures what a replay consists of, each phase alone: execution holds the pipeline, and same holds all.
+// Whole is the replay of a run that is read whole, as one is that differs. DMPL_BENCH_RUN names the run; a fixture where it does not.
+// The least time of one pass is what a busy machine shows too.
 func BenchmarkReplayOfTurns(b *testing.B) {
 	dir := cmp.Or(os.Getenv("DMPL_BENCH_RUN"), filepath.Join(native, "runs", "turns"))
-	read := func() *run.Run {
-		r, err := run.Read(dir, nil, 0)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return r
+	recorded, err := run.Read(dir, nil, 0)
+	if err != nil {
+		b.Fatal(err)
 	}
-	recorded := read()
+	all := replay.RunOptions{Until: replay.All}
+	held := func(made *replay.Replayed, err error) {
+		if err != nil || made.Result.Verdict != finding.Equivalent {
+			b.Fatalf("%+v: %v", made, err)
+		}
+	}
 	for _, phase := range []struct {
 		name string
 		run  func()
 	}{
-		{"reading", func() { read() }},
-		{"verification", func() { verify.Trace(recorded.Trace, recorded.Shape, verify.Options{InFolder: true}) }},
+		{"reading", func() { readTurns(b, dir, recorded.Trace) }},
 		{"pipeline", func() { runPipeline(b, recorded.Trace.Recording) }},
 		{"execution", func() { runExecution(b, recorded.Trace) }},
-		{"replay", func() {
-			made, err := replay.Run(recorded.Trace, replay.RunOptions{Until: replay.All})
-			if err != nil || made.Result.Verdict != finding.Equivalent {
-				b.Fatalf("%v: %s", err, made.Result.Verdict)
+		{"same", func() { held(replaySame(dir, all)) }},
+		{"whole", func() {
+			r, err := run.Read(dir, nil, 0)
+			if err != nil {
+				b.Fatal(err)
 			}
+			whole := all
+			whole.Findings = verify.Trace(r.Trace, r.Shape, verify.Options{InFolder: true}).Findings
+			held(replay.Run(r.Trace, whole))
 		}},
 	} {
 		b.Run(phase.name, func(b *testing.B) {
@@ -57,6 +64,31 @@ func BenchmarkReplayOfTurns(b *testing.B) {
 			}
 			b.ReportMetric(float64(least.Nanoseconds()), "least-ns/op")
 		})
+	}
+}
+
+// readTurns walks through a run and makes nothing.
+func readTurns(b *testing.B, dir string, recorded *trace.Trace) {
+	w, err := run.StartWalk(dir, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	for err == nil {
+		err = w.Turn()
+	}
+	if !errors.Is(err, io.EOF) {
+		b.Fatal(err)
+	}
+	for i := range recorded.Events {
+		if err := w.Event(recorded.Events[i].Raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range recorded.Retrieval.Rows {
+		if err := w.Row(recorded.Retrieval.Rows[i].Raw); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ func replayRun(t *testing.T, dir string, o replay.RunOptions) (finding.Result, *
 	if err != nil {
 		t.Fatalf("%s: %v", dir, err)
 	}
+	sameResult(t, dir, o, made.Result)
 	return made.Result, made
 }
 

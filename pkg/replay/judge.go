@@ -33,7 +33,7 @@ func (r *replayed) judge() {
 	fs = slices.DeleteFunc(fs, func(f finding.Finding) bool { return r.o.Until != All && f.EventIndex > r.o.Until })
 	r.explainRankings(fs)
 	r.cascade(fs)
-	said, checks := r.stored()
+	said, held := r.stored()
 	fs = append(fs, said...)
 	fs = append(append(fs, r.remarks(fs)...), r.notes()...)
 	if r.truncated() { // R5: never divergent
@@ -44,7 +44,7 @@ func (r *replayed) judge() {
 		}
 	}
 	r.result.Findings = fs
-	r.result.Checks = slices.Concat(r.result.Checks, r.checks(len(changed)), checks)
+	r.result.Checks = slices.Concat(r.result.Checks, checks(len(r.made.events), len(r.made.source.Outputs), len(changed)), held)
 	r.result.Judge(true)
 }
 
@@ -225,10 +225,10 @@ func (r *replayed) notes() []finding.Finding {
 	return fs
 }
 
-// checks count what was held (R1, R2, R7).
-func (r *replayed) checks(changed int) []finding.Check {
-	list := []finding.Check{{ID: "R1", Status: finding.Passed, Count: len(r.made.events), Reason: "events were made again"}}
-	if n := len(r.made.source.Outputs) - changed; n > 0 {
+// checks count what was held: the events that were made, and the outputs that were asked for (R1, R2, R7).
+func checks(events, asked, changed int) []finding.Check {
+	list := []finding.Check{{ID: "R1", Status: finding.Passed, Count: events, Reason: "events were made again"}}
+	if n := asked - changed; n > 0 {
 		list = append(list, finding.Check{ID: "R2", Status: finding.Passed, Count: n})
 	}
 	if changed > 0 {

@@ -57,6 +57,11 @@ var kinds = []kind{
 	{name: TurnsFile, schema: "run.turn.v1", required: true, lines: func(r *trace.Recording) *[]trace.Document { return &r.Turns }},
 }
 
+// kindOf gives the kind of a file that is known and no part.
+func kindOf(name string) kind {
+	return kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })]
+}
+
 // The folders of the parts.
 const (
 	traceParts     = "trace"

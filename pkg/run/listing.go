@@ -10,8 +10,26 @@ import (
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
-// files joins what the manifest lists and what lies there. A file that a run cannot have is not opened.
+// files reads every file that a run may have.
 func (r *reader) files() error {
+	list, err := r.list()
+	if err != nil {
+		return err
+	}
+	r.content = map[string][]byte{}
+	for _, f := range list {
+		if f.Found && known(f.Name) {
+			if err := r.load(f); err != nil {
+				return err
+			}
+		}
+		r.recording.Files = append(r.recording.Files, *f)
+	}
+	return nil
+}
+
+// list joins what the manifest lists and what lies there, in the order of the names. A file that a run cannot have is not opened.
+func (r *reader) list() ([]*trace.RunFile, error) {
 	byName := map[string]*trace.RunFile{}
 	file := func(name string) *trace.RunFile {
 		if byName[name] == nil {
@@ -26,19 +44,13 @@ func (r *reader) files() error {
 	}
 	r.listed(file)
 	if err := r.present(file); err != nil {
-		return err
+		return nil, err
 	}
-	r.content = map[string][]byte{}
+	list := make([]*trace.RunFile, 0, len(byName))
 	for _, name := range canon.SortedKeys(byName) {
-		f := byName[name]
-		if f.Found && known(name) {
-			if err := r.load(f); err != nil {
-				return err
-			}
-		}
-		r.recording.Files = append(r.recording.Files, *f)
+		list = append(list, byName[name])
 	}
-	return nil
+	return list, nil
 }
 
 // listed notes the files of the manifest. One that the manifest could only name to make a reader look elsewhere is malformed.

@@ -174,9 +174,9 @@ func (w *Writer) Counts() Counts {
 // Close writes the trace's envelope, to which it adds the metadata, makes every file durable and then says, as the last
 // step, that the run is complete.
 func (w *Writer) Close(envelope []byte) error {
-	metadata := w.metadata()
+	all := metadata(w.Counts(), w.opening.Lane.Name)
 	return w.step(func() error {
-		text, err := withMember(envelope, "metadata", metadata)
+		text, err := withMember(envelope, "metadata", all)
 		if err != nil {
 			return fmt.Errorf("%s: %w", TraceFile, err)
 		}
@@ -216,12 +216,12 @@ func (w *Writer) Close(envelope []byte) error {
 	})
 }
 
-func (w *Writer) metadata() []byte {
-	c := w.Counts()
+// metadata says how much of the trace there is.
+func metadata(c Counts, lane string) []byte {
 	m := document.NewWriter(document.Style{})
 	m.Object("", func() {
 		m.Bool("truncated", c.Dropped != "")
-		m.Text("lane", w.opening.Lane.Name)
+		m.Text("lane", lane)
 		m.Integer("events_total", int64(c.Total))
 		m.Integer("events_kept", int64(c.Kept))
 		if c.Dropped != "" {

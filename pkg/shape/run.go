@@ -50,10 +50,9 @@ func Document(schema, path, at string, data []byte) (trace.Document, []finding.F
 	if !ok {
 		return trace.Document{}, nil, fmt.Errorf("no document that is known has the schema %q", schema)
 	}
-	r := newReader(path, data)
-	if at != "" {
-		r.push(step{name: strings.TrimPrefix(at, "/")})
-	}
+	r := readers.Get().(*reader)
+	r.begin(path, at, data)
+	defer r.release()
 	findings, err := whole(r, known.spec, &none{})
 	if err != nil {
 		return trace.Document{}, nil, err
@@ -67,6 +66,25 @@ func Document(schema, path, at string, data []byte) (trace.Document, []finding.F
 		findings = r.findings
 	}
 	return trace.Document{Path: path, At: at, Value: value}, findings, nil
+}
+
+// readers keeps the memory of one document for the next: a run has very many lines.
+var readers = sync.Pool{New: func() any { return newReader("", nil) }}
+
+func (r *reader) begin(path, at string, data []byte) {
+	r.src.Reset(data)
+	*r = reader{src: r.src, data: data, path: path, at: r.at[:0], twin: r.twin}
+	if at != "" {
+		r.push(step{name: strings.TrimPrefix(at, "/")})
+	}
+}
+
+// release gives the memory back, without what it points to; that of a large document is dropped.
+func (r *reader) release() {
+	if len(r.data) <= 1<<20 {
+		r.begin("", "", nil)
+		readers.Put(r)
+	}
 }
 
 // The rows of a spec.

@@ -2,6 +2,7 @@ package native
 
 import (
 	"regexp"
+	"sync"
 
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -11,11 +12,13 @@ import (
 )
 
 // ledgerHead is how an exported ledger begins, its members in any order that is written by name or as the schema has them.
-var ledgerHead = regexp.MustCompile(`^\s*\{\s*(?:"store_id"\s*:\s*"[^"\\]*"\s*,\s*)?` +
-	`(?:"schema_version"\s*:\s*"memory\.ledger\.|"rows"\s*:\s*\[\s*\{\s*"(?:digest|row)"\s*:)`)
+var ledgerHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*\{\s*(?:"store_id"\s*:\s*"[^"\\]*"\s*,\s*)?` +
+		`(?:"schema_version"\s*:\s*"memory\.ledger\.|"rows"\s*:\s*\[\s*\{\s*"(?:digest|row)"\s*:)`)
+})
 
 // IsLedger says that a text begins like an exported ledger, of whatever version.
-func IsLedger(head []byte) bool { return ledgerHead.Match(head) }
+func IsLedger(head []byte) bool { return ledgerHead().Match(head) }
 
 // Ledger is an exported ledger as it was read.
 type Ledger struct {
