@@ -16,7 +16,7 @@ import (
 // checkFiles holds the files of a run to the manifest's list: each digest is a claim with the file as preimage (CONTRACT V5).
 func checkFiles(c *checker) {
 	manifest := c.t.Recording.Manifest.Path
-	parts := map[string]int{} // by folder: the number of the next part
+	parts := map[string]int{}               // by folder: the number of the next part
 	for _, f := range c.t.Recording.Files { // by name
 		mark := c.mark()
 		if folder, number, ok := strings.Cut(f.Name, "/"); ok && f.Part {
