@@ -10,6 +10,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/dialect"
 	"github.com/dmpl/dmpl/pkg/dialect/dblgateway"
 	"github.com/dmpl/dmpl/pkg/dialect/llamabrain"
+	"github.com/dmpl/dmpl/pkg/dialect/native"
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/finding"
 	"github.com/dmpl/dmpl/pkg/replay"
@@ -236,15 +237,23 @@ func (a *App) diffTurn(t turn, left, right string, o *diffOptions, settings equi
 	chains.whole = chains.whole && t.left != nil && t.right != nil
 	switch {
 	case t.right == nil:
-		return missing(finding.EquivTurnMissing, t.key, t.left.Path, right, "the right run has no such turn"), nil
+		return missing(finding.EquivTurnMissing, t.key, t.left.Path, right, "the right "+lacks(t.left)), nil
 	case t.left == nil:
-		return missing(finding.EquivTurnMissing, t.key, left, t.right.Path, "the left run has no such turn"), nil
+		return missing(finding.EquivTurnMissing, t.key, left, t.right.Path, "the left "+lacks(t.right)), nil
 	}
 	return a.diffPair(pairing{
 		name: t.key, left: t.left.Path, right: t.right.Path,
 		leftMore: dialect.Options{Shared: t.left.Shared}, rightMore: dialect.Options{Shared: t.right.Shared},
 		read: chains.add,
 	}, o, settings)
+}
+
+// lacks says what is not there of an entry that the other side has.
+func lacks(there *dialect.Entry) string {
+	if native.IsRun(native.Folder(there.Path)) {
+		return "folder has no such run"
+	}
+	return "run has no such turn"
 }
 
 // missing is the result of what one folder has and the other has not.

@@ -148,6 +148,16 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(blank), "none"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	profiles, err := os.ReadFile(nativeFixture("tree", "profiles.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(profiles), "[")
+	one, _, _ := strings.Cut(list, "\n  },")
+	twice := filepath.Join(filepath.Dir(blank), "twice.json")
+	if err := os.WriteFile(twice, []byte(`{"tool_profiles":[`+one+"},"+one+"}]}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		says string
@@ -176,6 +186,8 @@ func TestRunAndReplayRefuseWhatTheyCannotDo(t *testing.T) {
 		{[]string{"replay", nativeFixture("runs", "single"), "--until", "-2"}, "--until -2 is no index"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--config", nativeFixture("tree", "policy-2.json")}, "policy-2.json, at /schema_version"},
 		{[]string{"replay", nativeFixture("runs", "single"), "--policies", nativeFixture("tree", "same.json")}, "same.json, at /retrieval"},
+		{[]string{"replay", nativeFixture("runs", "references"), "--context-config", nativeFixture("tree", "same.json")}, "same.json, at /schema_version"},
+		{[]string{"replay", nativeFixture("runs", "tools"), "--profiles", twice}, "twice.json, at /tool_profiles/1: a profile of this tool and version is there already"},
 		{[]string{"replay", nativeFixture("nowhere")}, "nowhere: cannot stat: no such file"},
 		{[]string{"replay", nativeFixture("runs.json"), "--update"}, "is no folder of native runs"},
 	} {
@@ -283,3 +295,23 @@ func TestAnOldRecordingIsNoPass(t *testing.T) {
 }
 
 const day = 24 * time.Hour
+
+// R1: a tool that no given profile is for is compared as it was recorded, which is said once.
+func TestReplaySaysOfWhichToolNoProfileIsGiven(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none.json")
+	if err := os.WriteFile(none, []byte(`{"tool_profiles":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{none: 2, nativeFixture("tree", "profiles.json"): 0} {
+		r, exit := runJSON(t, "replay", nativeFixture("runs", "tools"), "--profiles", path)
+		told := 0
+		for _, f := range r.all() {
+			if f.Code == "equiv.profile_missing" && f.Severity == "note" {
+				told++
+			}
+		}
+		if exit != 0 || told != want || !strings.HasSuffix(r.Results[0].Name, "with the working tree's files") {
+			t.Errorf("%s: exit code %d, %d notes, %s", path, exit, told, r.Results[0].Name)
+		}
+	}
+}

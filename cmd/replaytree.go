@@ -12,6 +12,7 @@ import (
 	"github.com/dmpl/dmpl/pkg/record"
 	"github.com/dmpl/dmpl/pkg/replay"
 	"github.com/dmpl/dmpl/pkg/run"
+	"github.com/dmpl/dmpl/pkg/thread"
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
@@ -66,6 +67,9 @@ func (a *App) workingTree(o *replayOptions) (*tree, error) {
 		if err != nil {
 			return nil, err
 		}
+		if _, err := thread.ParseConfig(doc.Value); err != nil {
+			return nil, configProblem(o.config, doc.Value, err)
+		}
 		t.context = doc.Value.Raw()
 	}
 	return t, a.givenProfiles(o, t)
@@ -108,7 +112,9 @@ func (a *App) givenProfiles(o *replayOptions, t *tree) error {
 	if err != nil {
 		return err
 	}
-	t.profiles, err = record.Profiles(set)
+	if t.profiles, err = record.Profiles(set); t.profiles == nil {
+		t.profiles = trace.Profiles{} // none is not the recorded ones
+	}
 	return err
 }
 
@@ -139,5 +145,6 @@ func (t *tree) of(r *trace.Recording) ([]replay.Override, error) {
 	config.Value = value
 	return append(list, replay.Override{
 		Of: func(r *trace.Recording) *trace.Document { return &r.Config }, Name: run.ConfigFile, Document: config,
+		By: "one with the given context configuration",
 	}), err
 }

@@ -61,3 +61,16 @@ func TestAFileOfARunNamesTheFolder(t *testing.T) {
 		t.Errorf("replay: exit code %d, %s", code, p.errs)
 	}
 }
+
+// E3: a tree of runs that lacks one is told so.
+func TestDiffOfTreesNamesTheRunThatIsMissing(t *testing.T) {
+	left := t.TempDir()
+	runtest.Copy(t, nativeFixture("runs", "single"), filepath.Join(left, "a"))
+	right := t.TempDir()
+	runtest.Copy(t, nativeFixture("runs", "single"), filepath.Join(right, "b"))
+	r, exit := runJSON(t, "diff", left, right)
+	fs := r.errors()
+	if exit != 1 || len(fs) != 2 || fs[0].Detail != "the right folder has no such run" || fs[1].Detail != "the left folder has no such run" {
+		t.Errorf("exit code %d:%s", exit, inShort(fs))
+	}
+}

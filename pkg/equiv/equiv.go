@@ -78,7 +78,8 @@ type comparer struct {
 	rightResults *trace.Results
 	shift        func(index int) bool // says that the alignment shifts an index
 	result       finding.Result
-	uncompared   bool // the rule at work met a field that is not well formed on both sides
+	unprofiled   map[string]bool // tools of which no profile is given, and that is said
+	uncompared   bool            // the rule at work met a field that is not well formed on both sides
 }
 
 // takeOver makes a side's violations findings of the comparison (CONTRACT E1). A file over the size cap is a whole

@@ -153,6 +153,7 @@ const (
 	EquivPayload             Code = "equiv.commit_payload"
 	EquivCommitOneSided      Code = "equiv.commit_one_sided"
 	EquivOverride            Code = "equiv.override"
+	EquivProfileMissing      Code = "equiv.profile_missing"
 	// streamdiff (X8): two event streams compared.
 	StreamDiffMissing        Code = "streamdiff.missing"
 	StreamDiffPartial        Code = "streamdiff.partial"

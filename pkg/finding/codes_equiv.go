@@ -219,4 +219,11 @@ var equivEntries = []Entry{
 		Causes:  "The flag.",
 		Action:  "Nothing.",
 	},
+	{
+		Code: EquivProfileMissing, Rule: "E4", Severity: Note, Effect: None,
+		Title:   "no given profile is the tool's",
+		Meaning: "--profiles has none for the tool, or several of other versions: its calls are compared as they were recorded.",
+		Causes:  "The set is not whole, or names the tool otherwise.",
+		Action:  "Give a profile for each tool that was called.",
+	},
 }

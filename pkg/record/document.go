@@ -51,10 +51,13 @@ func (d Documents) read() (*trace.Recording, error) {
 func Profiles(set trace.Document) (trace.Profiles, error) {
 	var profiles trace.Profiles
 	list, _ := set.Value.Get("tool_profiles")
-	for _, e := range list.Elements() {
+	for i, e := range list.Elements() {
 		p, _, err := shape.ReadProfile(set.Path, e.Raw())
 		if err != nil {
 			return nil, unreadable(Text{Path: set.Path}, err)
+		}
+		if slices.ContainsFunc(profiles, func(other trace.ToolProfile) bool { return other.Name == p.Name && other.Version == p.Version }) {
+			return nil, &execute.Error{Path: set.Path, Pointer: fmt.Sprintf("/tool_profiles/%d", i), Detail: "a profile of this tool and version is there already"}
 		}
 		profiles = append(profiles, *p)
 	}

@@ -57,7 +57,10 @@ func create(dir string, s Settings, d Documents, on *session) (*Recorder, error)
 	if opening.Live {
 		opening.Lane.Deterministic = false
 	}
-	for _, p := range recording.Profiles {
+	for i, p := range recording.Profiles {
+		if _, there := opening.Profiles[p.Name]; there { // V3: the manifest logs one version of each
+			return nil, &execute.Error{Path: recording.ProfileSet.Path, Pointer: fmt.Sprintf("/tool_profiles/%d/tool_name", i), Detail: "a run has one profile of each tool"}
+		}
 		opening.Profiles[p.Name] = p.Version
 	}
 	r := &Recorder{off: s.Visibility == execute.Off, on: on}

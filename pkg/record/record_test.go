@@ -139,7 +139,10 @@ func TestMalformedDocumentsAreRefused(t *testing.T) {
 		"config.json: ":                     func(_ *record.Settings, d *record.Documents) { d.Config.JSON = []byte(`{`) },
 		"policies.json: ":                   func(_ *record.Settings, d *record.Documents) { d.Policies.JSON = []byte(`{"a":1,"a":2}`) },
 		"profiles.json at /tool_profiles/0": func(_ *record.Settings, d *record.Documents) { d.Profiles = swap(d.Profiles, `"book"`, `7`) },
-		"is no JSON object":                 func(s *record.Settings, _ *record.Documents) { s.ModelConfig = []byte(`[]`) },
+		"profiles.json at /tool_profiles/1/tool_name: a run has one profile of each tool": func(_ *record.Settings, d *record.Documents) {
+			d.Profiles = swap(d.Profiles, `"search"`, `"book"`)
+		},
+		"is no JSON object": func(s *record.Settings, _ *record.Documents) { s.ModelConfig = []byte(`[]`) },
 		"states tool_runtime_profile_hash": func(s *record.Settings, _ *record.Documents) {
 			s.ModelConfig = []byte(`{"tool_runtime_profile_hash":"x"}`)
 		},

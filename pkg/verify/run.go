@@ -132,6 +132,10 @@ func (c *checker) profileVersions() {
 		return // V1 has said so
 	}
 	for i, p := range r.Profiles {
+		if slices.ContainsFunc(r.Profiles[:i], func(other trace.ToolProfile) bool { return other.Name == p.Name }) {
+			c.report(finding.RunDisagrees, r.ProfileSet.Path, "/tool_profiles/"+strconv.Itoa(i), finding.NoEvent, "the tool %q has a profile already", p.Name)
+			continue
+		}
 		at := "/contract_versions/tool_profile_versions" + canon.AppendToken("", p.Name)
 		c.agree(in(r.ProfileSet, "/tool_profiles/"+strconv.Itoa(i)+"/tool_profile_version"), in(r.Manifest, at), "the version of tool "+p.Name)
 	}

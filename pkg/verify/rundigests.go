@@ -3,8 +3,10 @@ package verify
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/finding"
@@ -14,8 +16,16 @@ import (
 // checkFiles holds the files of a run to the manifest's list: each digest is a claim with the file as preimage (CONTRACT V5).
 func checkFiles(c *checker) {
 	manifest := c.t.Recording.Manifest.Path
-	for _, f := range c.t.Recording.Files {
+	parts := map[string]int{}               // by folder: the number of the next part
+	for _, f := range c.t.Recording.Files { // by name
 		mark := c.mark()
+		if folder, number, ok := strings.Cut(f.Name, "/"); ok && f.Part {
+			if want := fmt.Sprintf("%04d.jsonl", parts[folder]); number != want {
+				c.report(finding.RunFileMissing, f.Path, "", finding.NoEvent, "%s/%s is not there: parts are numbered from 0000 on", folder, want)
+			}
+			n, _ := strconv.Atoi(strings.TrimSuffix(number, ".jsonl"))
+			parts[folder] = n + 1
+		}
 		switch listed := f.Entry != ""; {
 		case !f.Found && listed:
 			c.report(finding.RunFileMissing, f.Path, "", finding.NoEvent, "the manifest lists the file, and it is not there")

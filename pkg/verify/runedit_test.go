@@ -39,6 +39,7 @@ var edits = []edit{
 	{"another lane", run.TraceFile, `"lane":"ci"`, `"lane":"cd"`, false, finding.RunDisagrees, "trace.json", "/metadata/lane"},
 	{"another profile version", run.ManifestFile, `"search-v1"`, `"search-v2"`, false, finding.RunDisagrees, run.ManifestFile, "/contract_versions/tool_profile_versions/search"},
 	{"a profile too many", run.ManifestFile, `"book": "2"`, `"book": "2", "cook": "1"`, false, finding.RunDisagrees, run.ManifestFile, "/contract_versions/tool_profile_versions/cook"},
+	{"a tool with two profiles", run.ProfilesFile, `"search"`, `"book"`, false, finding.RunDisagrees, run.ProfilesFile, "/tool_profiles/1"},
 	{"another commit", run.CommitFile, `"run-1"`, `"run-2"`, false, finding.RunDisagrees, run.CommitFile, "/run_id"},
 	{"another end of the commit", "trace/0000.jsonl", `"commit_applied"`, `"policy_rejected"`, false, finding.RunDisagrees, "trace.json", "/events/32/decision_type"},
 	{"another state after the commit", run.CommitFile, `"state_digest_after":"`, `"state_digest_after":"0123456789012345678901234567890123456789012345678901234567890123","was":"`, false, finding.RunDisagrees, "trace.json", "/events/32/stage/state_digest"},
