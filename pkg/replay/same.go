@@ -64,7 +64,7 @@ func RunSame(w Walk, o RunOptions) (*Same, error) {
 	}
 	s := &sameness{walk: w, documents: &documents, same: &Same{replayed: r}}
 	x, err := execute.Begin(&documents, execute.Options{
-		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(), KeepPrompts: w.KeepsPrompts(),
+		RunID: t.RunID.Verbatim(), WorkflowID: t.WorkflowID.Verbatim(), Visibility: t.Visibility.Text(), KeepPrompts: w.KeepsPrompts(),
 		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
 	}, s)
 	if err != nil {
