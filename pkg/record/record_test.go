@@ -170,6 +170,35 @@ func TestAHeadingWithHalfAPairIsRecorded(t *testing.T) {
 	}
 }
 
+// D8: tools answer in any layout, and a line holds each answer; what is no JSON ends the recording.
+func TestToolsAnswerInAnyLayout(t *testing.T) {
+	for result, want := range map[string]string{"\n{\r\n \"status\": \"ok\"\n}\n": `"result":{   "status": "ok" },"side_effects":[1, 2]`, "{": "", "": "", `"\ud800"`: ""} {
+		s, d := tools(t)
+		dir := filepath.Join(t.TempDir(), "run")
+		r, err := record.Create(dir, s, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		search := func(context.Context, string, []byte) (execute.CallResult, error) {
+			return execute.CallResult{Result: []byte(result), SideEffects: []byte("[1,\n2]\n")}, nil
+		}
+		_, err = r.Turn(lines(t, "tools", run.TurnsFile)[0], nil, record.Live(context.Background(), said(asks), search))
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "turn 0, attempt 0, call 0: what the tool search answered is no JSON that can be recorded: ") {
+				t.Errorf("%q: %v", result, err)
+			}
+			r.Abandon()
+			continue
+		}
+		if _, errClose := r.Close(); err != nil || errClose != nil {
+			t.Fatal(err, errClose)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, run.ToolResultsFile)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}
+
 // V4: a recording that was given up, or whose model failed, says that it is cut short.
 func TestAFailedRecordingIsCutShort(t *testing.T) {
 	s, d := tools(t)
