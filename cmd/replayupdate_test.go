@@ -98,3 +98,34 @@ func TestUpdateKeepsTheStoreOfARun(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
+
+// R4, P6: of a chain the runs after a divergent one are recorded again as well, whole, though nothing differs in them.
+func TestUpdateKeepsTheRestOfAChain(t *testing.T) {
+	t.Setenv("CI", "")
+	root := t.TempDir()
+	for _, link := range []string{"0000", "0001", "0002"} {
+		runtest.Copy(t, nativeFixture("runs", "chain", link), filepath.Join(root, link))
+	}
+	edited := filepath.Join(root, "0000")
+	text := string(readFile(t, filepath.Join(edited, "trace", "0000.jsonl")))
+	at := strings.Index(text, `"gate_digest":"`) + len(`"gate_digest":"`)
+	runtest.Put(t, edited, "trace/0000.jsonl", []byte(text[:at]+strings.Repeat("0", 64)+text[at+64:]))
+	runtest.Repair(t, edited)
+	if r, exit := runJSON(t, "replay", root); exit != 1 || r.Results[0].Verdict != "divergent" || r.Results[1].Verdict != "equivalent" {
+		t.Fatalf("exit code %d: %+v", exit, r)
+	}
+	p := newProcess(t)
+	if code := p.Run([]string{"replay", root, "--update"}); code != 1 {
+		t.Fatalf("exit code %d, %s", code, p.errs)
+	}
+	for _, link := range []string{"0000", "0001", "0002"} {
+		for _, name := range []string{run.TurnsFile, run.OutputsFile} {
+			if got, want := readFile(t, filepath.Join(root, link, name)), readFile(t, nativeFixture("runs", "chain", link, name)); string(got) != string(want) {
+				t.Errorf("%s/%s: %s, was %s", link, name, got, want)
+			}
+		}
+	}
+	if r, exit := runJSON(t, "replay", root); exit != 0 {
+		t.Errorf("exit code %d: %+v", exit, r)
+	}
+}

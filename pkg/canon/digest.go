@@ -34,7 +34,7 @@ func Measure(src []byte, f Form) (sum Sum, length int, err error) {
 	if f.Profile == Raw {
 		return sha256.Sum256(src), len(src), nil
 	}
-	r := writers.Get().(*Reader)
+	r := kept.Get().(*Reader)
 	defer r.release()
 	r.src, r.out = src, slices.Grow(r.out[:0], len(src)+len(src)/16)
 	if err := r.write(f); err != nil {
@@ -43,9 +43,9 @@ func Measure(src []byte, f Form) (sum Sum, length int, err error) {
 	return sha256.Sum256(r.out), len(r.out), nil
 }
 
-// writers keeps the memory of one digest for the next: fresh memory costs as much as a small document does, and a fifth of what a
-// large one does.
-var writers = sync.Pool{New: func() any { return NewReader(nil) }}
+// kept has the memory of one document for the next: fresh memory costs as much as the digest of a small document does, and a fifth
+// of what that of a large one does.
+var kept = sync.Pool{New: func() any { return NewReader(nil) }}
 
 // release gives the memory back, without what it points to; what is large is dropped.
 func (r *Reader) release() {
@@ -56,7 +56,7 @@ func (r *Reader) release() {
 	*r = Reader{
 		out: r.out[:0], members: r.members[:0], names: r.names[:0], order: r.order[:0], parts: r.parts[:0],
 	}
-	writers.Put(r)
+	kept.Put(r)
 }
 
 // maxRoom is the most bytes that are kept.

@@ -76,7 +76,9 @@ func (r *Reader) Reset(src []byte) {
 
 // Valid tells whether src is one document as C1 wants it; the error is an *Error.
 func Valid(src []byte) error {
-	r := NewReader(src)
+	r := kept.Get().(*Reader)
+	defer r.release()
+	r.src = src
 	if _, err := r.Skip(); err != nil {
 		return err
 	}

@@ -133,8 +133,8 @@ const dels = 0x7F * everyByte
 func plainEnd(text []byte, i int) int {
 	for ; i+8 <= len(text); i += 8 {
 		x := binary.LittleEndian.Uint64(text[i:])
-		if special(x)|(x^dels-everyByte)&topBits != 0 {
-			break
+		if marks := special(x) | (x^dels-everyByte)&topBits; marks != 0 {
+			return i + bits.TrailingZeros64(marks)>>3 // as of special, the lowest mark is exact
 		}
 	}
 	for i < len(text) && text[i] >= ' ' && text[i] < 0x7F && text[i] != '"' && text[i] != '\\' {
@@ -151,7 +151,9 @@ func appendUnit(dst []byte, unit rune) []byte {
 // runes beyond U+FFFF as a surrogate pair, surrogates that stand alone (as Value.Text gives them) as they are.
 func QuoteASCII(dst, text []byte) []byte {
 	dst = append(dst, '"')
-	for i := 0; i < len(text); {
+	start := plainEnd(text, 0)
+	dst = append(dst, text[:start]...)
+	for i := start; i < len(text); {
 		c := text[i]
 		switch {
 		case c == '"' || c == '\\' || c < ' ':

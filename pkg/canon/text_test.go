@@ -130,7 +130,7 @@ func TestALongRunCostsLinearTime(t *testing.T) {
 }
 
 // Eight bytes are looked at together: what is escaped, and what is not, does not depend on where among them it stands.
-func TestQuotesDoNotDependOnWhereCharactersStand(t *testing.T) {
+func TestQuotesHaveOneFormWhereverCharactersStand(t *testing.T) {
 	for _, letters := range []string{"\"", "\\", "\x00", "\x1f", "\x7f", "\n", "é", "\u009f\u00a2\u009c", "ß\"", "\"é", "日本\\", "\U0001F600"} {
 		for n := range 20 {
 			text := strings.Repeat("a", n) + letters + strings.Repeat("b", 20-n) + letters

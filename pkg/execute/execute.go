@@ -134,12 +134,6 @@ type Run struct {
 	last       ending           // of the last turn
 }
 
-// rowWriter writes the rows of one kind.
-type rowWriter struct {
-	document *document.Writer
-	records  pipeline.RecordWriter
-}
-
 // ending is what a turn came to.
 type ending struct {
 	dialogue string

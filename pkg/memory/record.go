@@ -25,11 +25,14 @@ const (
 	TypeBelief  = "belief"
 )
 
-func newRecord(e Entry, kind string, content func(*document.Writer)) Record {
-	w := document.NewWriter(document.Style{OmitNull: true})
+// contentWriter gives a writer of contents, of one after the other.
+func contentWriter() *document.Writer { return document.NewWriter(document.Style{OmitNull: true}) }
+
+func newRecord(w *document.Writer, e Entry, kind string, content func(*document.Writer)) Record {
+	w.Reset()
 	w.Object("", func() { content(w) })
 	e.Category = nil
-	return Record{Entry: e, Type: kind, Content: w.Bytes()}
+	return Record{Entry: e, Type: kind, Content: slices.Clone(w.Bytes())}
 }
 
 // writeUTF8 writes a text as UTF-8 can hold it: each half of a surrogate pair is U+FFFD (llamabrain.md §0).
@@ -49,8 +52,10 @@ func writeExact(w *document.Writer, name string, x float64) {
 }
 
 // Record gives the fact as a record.
-func (f Fact) Record() Record {
-	return newRecord(f.Entry, TypeFact, func(w *document.Writer) {
+func (f Fact) Record() Record { return f.record(contentWriter()) }
+
+func (f *Fact) record(by *document.Writer) Record {
+	return newRecord(by, f.Entry, TypeFact, func(w *document.Writer) {
 		writeUTF8(w, "Fact", &f.Text)
 		writeUTF8(w, "Domain", f.Domain)
 		writeUTF8(w, "Category", f.Category)
@@ -65,12 +70,14 @@ func (f Fact) Record() Record {
 }
 
 // Record gives the value of the world as a record.
-func (w WorldState) Record() Record {
-	id := w.ID
-	w.ID = w.Key
-	return newRecord(w.Entry, TypeWorld, func(o *document.Writer) {
-		if id != "" {
-			writeUTF8(o, "Id", &id)
+func (w WorldState) Record() Record { return w.record(contentWriter()) }
+
+func (w *WorldState) record(by *document.Writer) Record {
+	e := w.Entry
+	e.ID = w.Key
+	return newRecord(by, e, TypeWorld, func(o *document.Writer) {
+		if w.ID != "" {
+			writeUTF8(o, "Id", &w.ID)
 		}
 		writeUTF8(o, "Value", &w.Value)
 		writeUTF8(o, "Category", w.Category)
@@ -80,8 +87,10 @@ func (w WorldState) Record() Record {
 }
 
 // Record gives the episode as a record.
-func (e Episode) Record() Record {
-	return newRecord(e.Entry, TypeEpisode, func(w *document.Writer) {
+func (e Episode) Record() Record { return e.record(contentWriter()) }
+
+func (e *Episode) record(by *document.Writer) Record {
+	return newRecord(by, e.Entry, TypeEpisode, func(w *document.Writer) {
 		writeUTF8(w, "Description", &e.Description)
 		w.Integer("EpisodeType", int64(e.Type))
 		writeUTF8(w, "Participant", e.Participant)
@@ -94,8 +103,10 @@ func (e Episode) Record() Record {
 }
 
 // Record gives the belief as a record.
-func (b Belief) Record() Record {
-	return newRecord(b.Entry, TypeBelief, func(w *document.Writer) {
+func (b Belief) Record() Record { return b.record(contentWriter()) }
+
+func (b *Belief) record(by *document.Writer) Record {
+	return newRecord(by, b.Entry, TypeBelief, func(w *document.Writer) {
 		writeUTF8(w, "Key", &b.Key)
 		writeUTF8(w, "Subject", &b.Subject)
 		writeUTF8(w, "BeliefContent", &b.Content)
@@ -148,18 +159,19 @@ func (s *State) add(r Record) error {
 
 // Records gives all entries as records, by sequence number.
 func (s State) Records() []Record {
-	var list []Record
-	for _, f := range s.Facts {
-		list = append(list, f.Record())
+	list := make([]Record, 0, len(s.Facts)+len(s.World)+len(s.Episodes)+len(s.Beliefs)+len(s.Others))
+	by := contentWriter()
+	for i := range s.Facts {
+		list = append(list, s.Facts[i].record(by))
 	}
-	for _, w := range s.World {
-		list = append(list, w.Record())
+	for i := range s.World {
+		list = append(list, s.World[i].record(by))
 	}
-	for _, e := range s.Episodes {
-		list = append(list, e.Record())
+	for i := range s.Episodes {
+		list = append(list, s.Episodes[i].record(by))
 	}
-	for _, b := range s.Beliefs {
-		list = append(list, b.Record())
+	for i := range s.Beliefs {
+		list = append(list, s.Beliefs[i].record(by))
 	}
 	return bySequence(append(list, s.Others...))
 }
@@ -167,6 +179,20 @@ func (s State) Records() []Record {
 // ReadRecord reads a record: record_type, created_at_ticks, sequence_number, source and content must be there. The content
 // of LlamaBrain's kinds is held to its members, and is then as the entry writes it: defaults filled in, reals rounded.
 func ReadRecord(o *document.Object) Record {
+	r, content := readOutside(o)
+	read, known := contents[r.Type]
+	if !known {
+		r.Content = slices.Clone(content.Value().Raw())
+		return r
+	}
+	var s State
+	read(&s, r.Entry, content)
+	closed(content)
+	return s.Records()[0]
+}
+
+// readOutside reads what all records have, and gives the content.
+func readOutside(o *document.Object) (Record, *document.Object) {
 	must(o, "record_type", "created_at_ticks", "sequence_number", "source", "content")
 	r := Record{Type: filled(o, "record_type")}
 	r.ID, r.Namespace, r.Scope = o.Text("record_id", ""), o.Text("namespace", ""), o.Text("scope", "")
@@ -177,15 +203,8 @@ func ReadRecord(o *document.Object) Record {
 		r.setTrust(readTrust(o, "trust"))
 	}
 	content := o.Object("content")
-	r.Content = slices.Clone(content.Value().Raw())
 	closed(o)
-	if read, known := contents[r.Type]; known {
-		var s State
-		read(&s, r.Entry, content)
-		closed(content)
-		r = s.Records()[0]
-	}
-	return r
+	return r, content
 }
 
 // WriteRecord writes a record in its canonical members: all but an empty record_id and a missing expiry.

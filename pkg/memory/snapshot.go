@@ -1,7 +1,10 @@
 package memory
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
@@ -27,12 +30,8 @@ func ReadSnapshot(o *document.Object) State {
 		NextSequence:     o.Integer("next_sequence_number", 0),
 		InteractionCount: o.Integer("interaction_count", 0),
 	}
-	o.Each("records", func(e *document.Object) {
-		r := ReadRecord(e)
-		if e.Err() == nil && s.add(r) != nil {
-			e.Fail("content", "no content of a "+r.Type+" record")
-		}
-	})
+	var one State
+	o.Each("records", func(e *document.Object) { s.read(e, &one) })
 	if o.Err() != nil {
 		return State{}
 	}
@@ -41,6 +40,34 @@ func ReadSnapshot(o *document.Object) State {
 		o.Fail("records", err.Error())
 	}
 	return loaded
+}
+
+// read reads a record into the list of its kind. What counts is what its entry writes of it (ReadRecord), and that is what was read
+// but for halves of pairs: rounding once more changes no real. One is scratch.
+func (s *State) read(o *document.Object, one *State) {
+	r, content := readOutside(o)
+	read, known := contents[r.Type]
+	if !known {
+		r.Content = slices.Clone(content.Value().Raw())
+		s.Others = append(s.Others, r)
+		return
+	}
+	*one = State{Facts: one.Facts[:0], World: one.World[:0], Episodes: one.Episodes[:0], Beliefs: one.Beliefs[:0]}
+	read(one, r.Entry, content)
+	closed(content)
+	switch {
+	case o.Err() != nil:
+	case !mayHaveHalves(content.Value().Raw()):
+		s.Facts, s.World = append(s.Facts, one.Facts...), append(s.World, one.World...)
+		s.Episodes, s.Beliefs = append(s.Episodes, one.Episodes...), append(s.Beliefs, one.Beliefs...)
+	case s.add(one.Records()[0]) != nil:
+		o.Fail("content", "no content of a "+r.Type+" record")
+	}
+}
+
+// mayHaveHalves tells whether halves of surrogate pairs may stand in the texts of a document: they are written as U+FFFD.
+func mayHaveHalves(doc []byte) bool {
+	return bytes.Contains(doc, []byte(`\ud`)) || bytes.Contains(doc, []byte(`\uD`)) || !utf8.Valid(doc)
 }
 
 // Digest gives the state digest (P2 g): SHA-256 of json-v1 of the whole state. Nothing is left out, so that a real that

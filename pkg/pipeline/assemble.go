@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"math"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -27,11 +28,17 @@ type Prompt struct {
 // SHA256 gives the digest of the text as it is written in UTF-8 (llamabrain.md §9).
 func (p *Prompt) SHA256() canon.Sum {
 	if p.sum == nil {
-		sum := canon.Sum(sha256.Sum256([]byte(dotnet.UTF8(p.Text))))
+		room := texts.Get().(*[]byte)
+		*room = append((*room)[:0], dotnet.UTF8(p.Text)...)
+		sum := canon.Sum(sha256.Sum256(*room))
 		p.sum = &sum
+		texts.Put(room)
 	}
 	return *p.sum
 }
+
+// texts keeps the memory of the bytes of one prompt for the next.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 // Breakdown counts the characters of a prompt by part.
 type Breakdown [parts]int64

@@ -120,7 +120,7 @@ func Gate(out ParsedOutput, context GateContext, c GateConfig) (GateResult, erro
 		result.Failures = []Failure{{Reason: ReasonInvalidFormat, Description: textOr(out.Error, "Parsing failed"), Severity: Hard}}
 		return result, nil
 	}
-	g := &gate{out, context, newSearch(out.Dialogue), nil, &result}
+	g := &gate{out, context, context.known.searchFor(out.Dialogue), nil, &result}
 	if !c.ValidateMutations {
 		result.ApprovedMutations = out.Mutations
 	}

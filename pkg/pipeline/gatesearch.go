@@ -3,6 +3,7 @@ package pipeline
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/dmpl/dmpl/pkg/dotnet"
 )
@@ -21,9 +22,15 @@ type search struct {
 	searched  int64
 }
 
-func newSearch(text string) *search {
-	s := &search{text: text, low: dotnet.Lower(text)}
-	s.grams = make([]uint64, 1<<bits.Len(uint(len(s.low)/4)))
+func newSearch(text string) *search { return searchAgain(new(search), text) }
+
+// searchAgain is newSearch in the memory of another one.
+func searchAgain(s *search, text string) *search {
+	grams := s.grams[:0]
+	*s = search{text: text, low: dotnet.Lower(text)}
+	n := 1 << bits.Len(uint(len(s.low)/4))
+	s.grams = slices.Grow(grams, n)[:n]
+	clear(s.grams)
 	for i := 0; i+gram <= len(s.low); i++ {
 		word, bit := s.hash(s.low[i:])
 		s.grams[word] |= bit

@@ -15,6 +15,7 @@ type recall struct {
 	beliefs  recalled[memory.Belief]
 	denials  []denial // of the facts
 	words    wordSet  // scratch: of the input
+	search   search   // scratch: of the answer
 }
 
 // of prepares for a memory.
@@ -45,13 +46,21 @@ func (known *recall) denialsOf(facts []memory.Fact) []denial {
 	return denials
 }
 
+// searchFor gives a search of a dialogue.
+func (known *recall) searchFor(dialogue string) *search {
+	if known == nil {
+		return newSearch(dialogue)
+	}
+	return searchAgain(&known.search, dialogue)
+}
+
 // recalled is what is kept of the records of one kind.
 type recalled[T any] struct {
 	records []T
 	turns   int        // that asked for these records before
-	said    []string   // what a record says, where it was asked for
+	said    []string   // what a record says, from the second turn on and where it was asked for
 	low     []string   // the same in lower case
-	index   *wordIndex // of what they say; nil until a second turn asks
+	index   *wordIndex // of what they say; nil for the first turns
 	counts  []int32    // scratch: by record, the words of an input that it has
 
 	best selection // scratch
@@ -69,6 +78,9 @@ func (r *recalled[T]) of(records []T) bool {
 
 // text gives what a record says.
 func (r *recalled[T]) text(k *kind[T], i int, v Version) string {
+	if r.turns == 0 { // there may be no other turn
+		return k.said(&r.records[i], v)
+	}
 	if r.said == nil {
 		r.said = make([]string, len(r.records))
 	}
@@ -96,11 +108,13 @@ func (r *recalled[T]) named(k *kind[T], i int, by *scorer) bool {
 	return by.topics.in(r.low[i])
 }
 
-// shares gives a function for the share of the input's words that a record has. The first turn looks through the texts; for
-// more than one turn an index pays.
+// turnsToIndex is how many turns look through the texts of a memory before it gets an index: one costs as much as some five looks.
+const turnsToIndex = 4
+
+// shares gives a function for the share of the input's words that a record has.
 func (r *recalled[T]) shares(k *kind[T], by *scorer) func(i int) float64 {
 	words := by.words
-	if r.turns == 0 || len(words.list) == 0 {
+	if r.turns < turnsToIndex || len(words.list) == 0 {
 		return func(i int) float64 { return words.share(r.text(k, i, by.version)) }
 	}
 	if r.index == nil {

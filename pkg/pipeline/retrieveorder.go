@@ -71,19 +71,21 @@ func (o Order) compare() func(a, b *Ranked) int {
 		}
 		keys = append(keys, compare)
 	}
-	scored := o.Keys()[0] == "score"
-	return func(a, b *Ranked) int {
-		if scored && a.Score < b.Score { // most pairs, and no score is NaN
-			return 1
-		}
-		if scored && a.Score > b.Score {
-			return -1
-		}
+	byKeys := func(a, b *Ranked) int {
 		for _, compare := range keys {
 			if c := compare(a, b); c != 0 {
 				return c
 			}
 		}
 		return cmp.Or(bySequence(a, b), cmp.Compare(a.place, b.place))
+	}
+	if o.Keys()[0] != "score" {
+		return byKeys
+	}
+	return func(a, b *Ranked) int {
+		if a.Score == b.Score {
+			return byKeys(a, b)
+		}
+		return cmp.Compare(b.Score, a.Score) // most pairs
 	}
 }

@@ -54,7 +54,7 @@ func (s *selection) sink(i int) {
 
 // sorted gives the records in their order.
 func (s *selection) sorted() []Ranked {
-	s.places = s.places[:0]
+	s.places = slices.Grow(s.places[:0], len(s.kept))
 	for i := range s.kept {
 		s.places = append(s.places, &s.kept[i])
 	}

@@ -75,6 +75,9 @@ func (d *Digester) sum(last *digested, write func(*document.Writer)) (canon.Sum,
 
 // DispatchedList gives the list of dispatched intents as events have it (E10).
 func DispatchedList(list []Dispatched) []byte {
+	if len(list) == 0 {
+		return []byte("[]")
+	}
 	w := document.NewWriter(DMPLv1.Style())
 	writeDispatched(w, "", list)
 	return w.Bytes()

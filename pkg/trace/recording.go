@@ -1,8 +1,9 @@
 package trace
 
 import (
+	"bytes"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 )
@@ -145,19 +146,36 @@ func (d Document) compare(turn, attempt, call int) int {
 // runs one space, trimmed; where the turn has topics it is {"text", "topics"}. It is nil where the turn states no input.
 func (d Document) Query(version, mode string) []byte {
 	input, _ := d.Value.Get("player_input")
-	text, ok := input.Text()
+	text, ok := input.TextBytes()
 	if !ok {
 		return nil
 	}
-	query := canon.Quote(nil, []byte(strings.Join(strings.Fields(string(canon.NFC([]byte(text)))), " ")))
-	if topics := d.Field("/topics"); topics.Ok() {
-		query = append(append([]byte(`{"text":`), query...), `,"topics":`...)
-		query = append(append(query, topics.Raw...), '}')
+	if text = canon.NFC(text); !spaced(text) {
+		text = bytes.Join(bytes.Fields(text), []byte(" "))
 	}
-	preimage := append(append(make([]byte, 0, len(query)+len(version)+len(mode)+80), `{"query":`...), query...)
+	topics := d.Field("/topics")
+	preimage := append(make([]byte, 0, len(text)+len(text)/8+len(topics.Raw)+len(version)+len(mode)+128), `{"query":`...)
+	if topics.Ok() {
+		preimage = append(canon.Quote(append(preimage, `{"text":`...), text), `,"topics":`...)
+		preimage = append(append(preimage, topics.Raw...), '}')
+	} else {
+		preimage = canon.Quote(preimage, text)
+	}
 	preimage = append(preimage, `,"query_normalization_version":`...)
 	preimage = append(canon.Quote(preimage, []byte(version)), `,"retrieval_mode":`...)
 	return append(canon.Quote(preimage, []byte(mode)), '}')
+}
+
+// spaced tells of a text that its white space is single spaces inside it; false where a look at ASCII does not tell.
+func spaced(text []byte) bool {
+	before := byte(' ')
+	for _, c := range text {
+		if c < ' ' || c >= utf8.RuneSelf || c == ' ' && before == ' ' {
+			return false
+		}
+		before = c
+	}
+	return before != ' '
 }
 
 // LinePointer gives the pointer of a line in its file.

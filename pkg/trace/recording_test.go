@@ -82,6 +82,12 @@ func TestMembersOfADocument(t *testing.T) {
 func TestQueryOfATurn(t *testing.T) {
 	for document, want := range map[string]string{
 		`{"player_input":"  who\t\n is\u00a0there "}`: `{"query":"who is there","query_normalization_version":"v","retrieval_mode":"m"}`,
+		`{"player_input":"who is \"there\"?"}`:        `{"query":"who is \"there\"?","query_normalization_version":"v","retrieval_mode":"m"}`,
+		`{"player_input":"who  is"}`:                  `{"query":"who is","query_normalization_version":"v","retrieval_mode":"m"}`,
+		`{"player_input":"who "}`:                     `{"query":"who","query_normalization_version":"v","retrieval_mode":"m"}`,
+		`{"player_input":" who"}`:                     `{"query":"who","query_normalization_version":"v","retrieval_mode":"m"}`,
+		`{"player_input":"who\nis"}`:                  `{"query":"who is","query_normalization_version":"v","retrieval_mode":"m"}`,
+		`{"player_input":" "}`:                        `{"query":"","query_normalization_version":"v","retrieval_mode":"m"}`,
 		`{"player_input":"e\u0301"}`:                  `{"query":"é","query_normalization_version":"v","retrieval_mode":"m"}`,
 		`{"player_input":"a","topics":["b"]}`:         `{"query":{"text":"a","topics":["b"]},"query_normalization_version":"v","retrieval_mode":"m"}`,
 		`{"player_input":"","topics":[]}`:             `{"query":{"text":"","topics":[]},"query_normalization_version":"v","retrieval_mode":"m"}`,
