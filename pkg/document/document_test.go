@@ -157,6 +157,23 @@ func TestASumIsItsHexAndANumberStandsBehindItsLetters(t *testing.T) {
 	}
 }
 
+// Short texts have a way of their own. What stands in one is spelt as in a long one, which goes the way of its style.
+func TestShortTextsAreSpeltAsLongOnes(t *testing.T) {
+	long := strings.Repeat("a", 40)
+	for _, style := range []document.Style{{}, {UTF8: true}, {LlamaBrain: true}} {
+		spell := func(text string) string {
+			w := document.NewWriter(style)
+			w.Object("", func() { w.Text("t", text) })
+			return string(w.Bytes())
+		}
+		for c := range rune(0x180) {
+			if got, want := spell("b"+string(c)), strings.Replace(spell("b"+string(c)+long), long, "", 1); got != want {
+				t.Errorf("%+v: %s, want %s", style, got, want)
+			}
+		}
+	}
+}
+
 func TestMembersWhoseNamesAreData(t *testing.T) {
 	o := open(t, `{"o":{"a/b":{"t":"x"},"c":{}},"t":{"b":"1","a":"2"},"bad":{"x":{},"y":1},"worse":{"x":true}}`)
 	var got []string

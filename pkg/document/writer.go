@@ -38,57 +38,81 @@ func NewWriter(s Style) *Writer { return &Writer{style: s, dst: make([]byte, 0, 
 func (w *Writer) Bytes() []byte { return w.dst }
 
 // Reset starts another document in the memory of the last one.
-func (w *Writer) Reset() { *w = Writer{style: w.style, dst: w.dst[:0]} }
+func (w *Writer) Reset() { w.dst, w.depth, w.empty = w.dst[:0], 0, false }
 
-func (w *Writer) start(name string) {
+// start begins a member or an element, and gives the document for its value.
+func (w *Writer) start(name string) []byte {
+	dst := w.dst
 	if w.depth > 0 {
 		if !w.empty {
-			w.dst = append(w.dst, ',')
+			dst = append(dst, ',')
 		}
-		w.newline()
+		dst = w.newline(dst)
 	}
 	w.empty = false
 	if name == "" {
-		return
+		return dst
 	}
-	w.quote(name)
-	w.dst = append(w.dst, ':')
+	dst = append(w.quote(dst, name), ':')
 	if w.style.Indent {
-		w.dst = append(w.dst, ' ')
+		dst = append(dst, ' ')
 	}
+	return dst
 }
 
-func (w *Writer) newline() {
+func (w *Writer) newline(dst []byte) []byte {
 	if !w.style.Indent {
-		return
+		return dst
 	}
-	w.dst = append(w.dst, '\n')
+	dst = append(dst, '\n')
 	for range w.depth {
-		w.dst = append(w.dst, "  "...)
+		dst = append(dst, "  "...)
 	}
+	return dst
 }
 
-func (w *Writer) quote(s string) {
-	if w.style.LlamaBrain {
-		w.dst = dotnet.Quote(w.dst, s)
-		return
+func (w *Writer) quote(dst []byte, s string) []byte {
+	switch {
+	case plain(s):
+		return append(append(append(dst, '"'), s...), '"')
+	case w.style.LlamaBrain:
+		return dotnet.Quote(dst, s)
+	case w.style.UTF8 && utf8.ValidString(s):
+		return canon.Quote(dst, []byte(s))
 	}
-	if w.style.UTF8 && utf8.ValidString(s) {
-		w.dst = canon.Quote(w.dst, []byte(s))
-		return
+	return canon.QuoteASCII(dst, []byte(s))
+}
+
+// spelt are the bytes that a style may write in another way.
+var spelt = func() (of [256]bool) {
+	for c := range of {
+		of[c] = c < ' ' || c >= 0x7F || c == '"' || c == '\\'
 	}
-	w.dst = canon.QuoteASCII(w.dst, []byte(s))
+	return of
+}()
+
+// plain tells that a text is short and as it is in every style, as nearly all names are.
+func plain(s string) bool {
+	const short = 32
+	if len(s) > short {
+		return false
+	}
+	for i := range len(s) {
+		if spelt[s[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *Writer) nest(name string, opening, closing byte, fill func()) {
-	w.start(name)
-	w.dst = append(w.dst, opening)
+	w.dst = append(w.start(name), opening)
 	w.depth++
 	w.empty = true
 	fill()
 	w.depth--
 	if !w.empty {
-		w.newline()
+		w.dst = w.newline(w.dst)
 	}
 	w.dst = append(w.dst, closing)
 	w.empty = false
@@ -105,21 +129,18 @@ func (w *Writer) Null(name string) {
 	if name != "" && w.style.OmitNull {
 		return
 	}
-	w.start(name)
-	w.dst = append(w.dst, "null"...)
+	w.dst = append(w.start(name), "null"...)
 }
 
 // Text writes a string.
 func (w *Writer) Text(name, value string) {
-	w.start(name)
-	w.quote(value)
+	w.dst = w.quote(w.start(name), value)
 }
 
 // Numbered writes a string: letters of ASCII, and a number behind them.
 func (w *Writer) Numbered(name, letters string, number int64) {
-	w.start(name)
-	w.dst = append(append(w.dst, '"'), letters...)
-	w.dst = append(strconv.AppendInt(w.dst, number, 10), '"')
+	dst := append(append(w.start(name), '"'), letters...)
+	w.dst = append(strconv.AppendInt(dst, number, 10), '"')
 }
 
 // OptionalText writes a string or null.
@@ -146,8 +167,7 @@ func (w *Writer) Texts(name string, values []string) {
 
 // Integer writes a whole number.
 func (w *Writer) Integer(name string, value int64) {
-	w.start(name)
-	w.dst = strconv.AppendInt(w.dst, value, 10)
+	w.dst = strconv.AppendInt(w.start(name), value, 10)
 }
 
 // OptionalInteger writes a whole number or null.
@@ -161,23 +181,21 @@ func (w *Writer) OptionalInteger(name string, value *int64) {
 
 // Bool writes a boolean.
 func (w *Writer) Bool(name string, value bool) {
-	w.start(name)
-	w.dst = strconv.AppendBool(w.dst, value)
+	w.dst = strconv.AppendBool(w.start(name), value)
 }
 
 // Real writes a finite number: the shortest text that is the same binary64 again, or the same binary32 where the style
 // says so.
 func (w *Writer) Real(name string, value float64) {
-	w.start(name)
-	if w.style.LlamaBrain {
-		w.dst = dotnet.AppendFloat(w.dst, float32(value))
-		return
+	dst := w.start(name)
+	switch {
+	case w.style.LlamaBrain:
+		w.dst = dotnet.AppendFloat(dst, float32(value))
+	case w.style.Binary32:
+		w.dst = strconv.AppendFloat(dst, value, 'f', -1, 32)
+	default:
+		w.dst = AppendReal(dst, value)
 	}
-	if w.style.Binary32 {
-		w.dst = strconv.AppendFloat(w.dst, value, 'f', -1, 32)
-		return
-	}
-	w.dst = AppendReal(w.dst, value)
 }
 
 // AppendReal appends a finite number as Real does in the zero Style.
@@ -208,13 +226,10 @@ func AppendReal(dst []byte, value float64) []byte {
 
 // Sum writes a digest as C9 spells it.
 func (w *Writer) Sum(name string, value canon.Sum) {
-	w.start(name)
-	w.dst = append(w.dst, '"')
-	w.dst = append(hex.AppendEncode(w.dst, value[:]), '"')
+	w.dst = append(hex.AppendEncode(append(w.start(name), '"'), value[:]), '"')
 }
 
 // Raw writes a value that is JSON already.
 func (w *Writer) Raw(name string, value []byte) {
-	w.start(name)
-	w.dst = append(w.dst, value...)
+	w.dst = append(w.start(name), value...)
 }

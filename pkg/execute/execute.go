@@ -51,7 +51,7 @@ type Committed struct {
 
 // Live is a memory that changes while a run reads it. Its errors end the execution.
 type Live interface {
-	// Head gives the memory as it stands.
+	// Head gives the memory as it stands. Nobody changes what it gave.
 	Head() (memory.State, error)
 	// Write applies what a turn wrote, at once, and gives the memory after it.
 	Write(turn int, writes []memory.Write) (memory.State, error)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -156,5 +158,42 @@ func TestALiveRunReadsAndWritesAsItGoes(t *testing.T) {
 	}
 	if !bytes.Contains(end.Envelope, []byte(`"visibility_mode":"live_read_write"`)) {
 		t.Errorf("%s", end.Envelope)
+	}
+}
+
+// others is a memory that somebody else changes: at each turn another episode has the one id.
+type others struct{ *told }
+
+func (o others) Head() (memory.State, error) {
+	n := int64(len(o.writes) + 1)
+	e := memory.NewEpisode("seen at turn " + strconv.FormatInt(n, 10))
+	e.ID, e.Sequence, e.CreatedAt, e.Source = "e", 1, n, memory.ValidatedOutput
+	return memory.State{NextSequence: 2, Episodes: []memory.Episode{e}}, nil
+}
+
+func (o others) Write(_ int, writes []memory.Write) (memory.State, error) {
+	o.writes = append(o.writes, len(writes))
+	return o.Head()
+}
+
+// M2: what a run keeps of its memory for the next turn is no more than what the memory still holds.
+func TestALiveRunReadsWhatOthersHaveChanged(t *testing.T) {
+	recorded := read(t, filepath.Join(runs, "turns"))
+	o := options(recorded)
+	o.Visibility, o.Live, o.KeepPrompts = execute.LiveReadWrite, others{&told{}}, true
+	sink, _, err := executed(t, recorded.Recording, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := regexp.MustCompile(`seen at turn \d+|"created_at_ticks":\d+`)
+	var got []string
+	for _, lines := range [][][]byte{sink.lines[execute.PromptsFile], sink.rows} {
+		for _, line := range lines {
+			got = append(got, seen.FindAllString(string(line), -1)...)
+		}
+	}
+	want := []string{"seen at turn 1", "seen at turn 2", "seen at turn 3", `"created_at_ticks":1`, `"created_at_ticks":2`, `"created_at_ticks":3`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -159,7 +159,7 @@ func (s *State) add(r Record) error {
 
 // Records gives all entries as records, by sequence number.
 func (s State) Records() []Record {
-	list := make([]Record, 0, len(s.Facts)+len(s.World)+len(s.Episodes)+len(s.Beliefs)+len(s.Others))
+	list := make([]Record, 0, s.size())
 	by := contentWriter()
 	for i := range s.Facts {
 		list = append(list, s.Facts[i].record(by))

@@ -8,6 +8,9 @@ import "bytes"
 // what went.
 func Writes(before, after State, source Source) ([]Write, error) {
 	before, after = apart(before, after)
+	if before.size()+after.size() == 0 {
+		return nil, nil
+	}
 	were := before.Records()
 	was := map[int64]Record{}
 	for _, r := range were {
@@ -40,6 +43,11 @@ func Writes(before, after State, source Source) ([]Write, error) {
 		}
 	}
 	return append(append(gone, changed...), fresh...), nil
+}
+
+// size counts the entries.
+func (s *State) size() int {
+	return len(s.Facts) + len(s.World) + len(s.Episodes) + len(s.Beliefs) + len(s.Others)
 }
 
 // apart leaves out of two states what both have alike, so that no record need be made of what nobody has touched.

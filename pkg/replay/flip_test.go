@@ -26,6 +26,9 @@ func replayRun(t *testing.T, dir string, o replay.RunOptions) (finding.Result, *
 	t.Helper()
 	r, err := run.Read(dir, nil, 0)
 	if err != nil {
+		if made, walked := replaySame(dir, o); walked == nil {
+			t.Errorf("%s: walked through it is %s, and cannot be read: %v", dir, made.Result.Verdict, err)
+		}
 		return finding.Result{Verdict: finding.Undecided, Findings: []finding.Finding{{Severity: finding.Error, Artifact: err.Error(), Detail: err.Error()}}}, nil
 	}
 	o.Findings = verify.Trace(r.Trace, r.Shape, verify.Options{InFolder: true}).Findings
