@@ -138,4 +138,3 @@ func (m *made) unknownCandidate(turn, event int, kind, id string) finding.Findin
 	}
 	return f
 }
-
