@@ -51,7 +51,9 @@ func Run(recorded *trace.Trace, o RunOptions) (*Replayed, error) {
 	given, err := r.execute(o.Overrides, func(at [2]int, sum string) bool { return answered[at] != sum })
 	if err != nil {
 		var wrong *execute.Error
-		if errors.As(err, &wrong) && slices.ContainsFunc(o.Overrides, func(v Override) bool { return v.Document.Path == wrong.Path }) {
+		if errors.As(err, &wrong) && slices.ContainsFunc(o.Overrides, func(v Override) bool {
+			return v.Document.Path == wrong.Path && v.Of(recorded.Recording).Path != wrong.Path
+		}) {
 			return nil, err
 		}
 		return &Replayed{Result: r.undecided(notExecuted(recorded, err))}, nil
