@@ -34,7 +34,7 @@ func (a *App) fillFlags(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkKeys(c.Root()); err != nil {
+	if err := s.checkKeys(); err != nil {
 		return err
 	}
 	var failed error
@@ -82,13 +82,13 @@ func yamlReason(err error) string {
 }
 
 // checkKeys refuses a key that no command has a flag for: a misspelt setting must not pass in silence.
-func (s settings) checkKeys(root *cobra.Command) error {
+func (s settings) checkKeys() error {
 	keys := slices.Sorted(slices.Values(s.viper.AllKeys()))
 	if len(keys) == 0 {
 		return nil
 	}
 	known := map[string]bool{}
-	collectFlags(root, known)
+	collectFlags(new(App).rootCommand(nil), known)
 	for _, key := range keys {
 		if !known[key] {
 			return configError("%s: no command has such a flag", s.where(key))
@@ -109,6 +109,9 @@ func collectFlags(c *cobra.Command, names map[string]bool) {
 	}
 }
 
+// explicit are the flags that nothing but the command line sets: each takes something away that a person must have asked for (R4, M6).
+var explicit = []string{"update", "abort"}
+
 // fill sets one flag, through pflag so that the value is judged as on the command line.
 func (s settings) fill(flags *pflag.FlagSet, f *pflag.Flag) error {
 	if !s.viper.IsSet(f.Name) {
@@ -120,6 +123,9 @@ func (s settings) fill(flags *pflag.FlagSet, f *pflag.Flag) error {
 		if _, ok := f.Value.(pflag.SliceValue); ok {
 			value = splitList(os.Getenv(env))
 		}
+	}
+	if slices.Contains(explicit, f.Name) {
+		return usage("Take the setting away, and give the flag where it is meant.", "%s: --%s is taken from the command line alone", source, f.Name)
 	}
 	if err := set(flags, f, value); err != nil {
 		return usage("Correct the setting, or give the flag on the command line.", "%s: %s", source, err)

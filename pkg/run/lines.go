@@ -66,6 +66,7 @@ func (l *lines) next() ([]byte, error) {
 		case errors.Is(l.err, io.EOF) && seen > 0:
 			return l.take(seen, 0), nil
 		default:
+			l.room, l.buffer = nil, nil
 			return nil, l.err
 		}
 	}
