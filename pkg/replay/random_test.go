@@ -123,10 +123,10 @@ func (m *maker) record(t *testing.T) string {
 	return dir
 }
 
-// R1: whatever a run is made of, its replay makes it again; what is walked through says what is said of the run read whole, and so
-// it does after edits whose manifest fits.
+// R1, P6: whatever a run is made of, its replay makes it again, and a turn in it is that turn alone. What is walked through says what
+// is said of the run read whole, and so it does after edits whose manifest fits.
 func TestARandomRunIsMadeAgain(t *testing.T) {
-	walked := 0
+	walked, turns, written := 0, 0, 0
 	for seed := range int64(60) {
 		m := &maker{Rand: rand.New(rand.NewSource(seed))}
 		dir, o := m.record(t), replay.RunOptions{Until: replay.All, Timeline: m.chance(2)}
@@ -143,6 +143,8 @@ func TestARandomRunIsMadeAgain(t *testing.T) {
 		case same:
 			walked++
 		}
+		some, wrote := turnsAlone(t, dir)
+		turns, written = turns+some, written+wrote
 		for list := files(t, dir); m.chance(2); {
 			name := list[m.Intn(len(list))]
 			runtest.Put(t, dir, name, mangled(readFile(t, dir, name), byte(m.Intn(256)), byte(m.Intn(256)), byte(m.Intn(256))))
@@ -150,8 +152,8 @@ func TestARandomRunIsMadeAgain(t *testing.T) {
 			replayRun(t, dir, o)
 		}
 	}
-	if walked < 30 {
-		t.Errorf("%d runs were walked through", walked)
+	if walked < 30 || turns < 100 || written < 10 {
+		t.Errorf("%d runs were walked through, of %d turns with %d writes", walked, turns, written)
 	}
 }
 
@@ -183,63 +185,57 @@ func (a *apart) Line(file string, text func() []byte) error {
 	return nil
 }
 
-// P6: what an execution keeps for the turns after is no input of theirs: each turn makes what it makes alone, and the state is that
-// of all writes so far.
-func TestATurnOfARandomRunIsThatTurnAlone(t *testing.T) {
-	turns, written := 0, 0
-	for seed := range int64(60) {
-		m := &maker{Rand: rand.New(rand.NewSource(1000 + seed))}
-		read, err := run.Read(m.record(t), nil, 0)
+// turnsAlone executes the turns of a run in the run and each alone, and gives their number and that of what they wrote. P6: what an
+// execution keeps for the turns after is no input of theirs; the state is that of all writes so far.
+func turnsAlone(t *testing.T, dir string) (turns, written int) {
+	t.Helper()
+	read, err := run.Read(dir, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := read.Trace.Recording
+	begin := func(sink execute.Sink) *execute.Run {
+		x, err := execute.Begin(r, execute.Options{
+			RunID: read.Trace.RunID.Verbatim(), Visibility: read.Trace.Visibility.Text(), ModelConfig: read.Trace.ModelConfig.Raw, KeepPrompts: true,
+		}, sink)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := read.Trace.Recording
-		begin := func(sink execute.Sink) *execute.Run {
-			x, err := execute.Begin(r, execute.Options{
-				RunID: read.Trace.RunID.Verbatim(), Visibility: read.Trace.Visibility.Text(), ModelConfig: read.Trace.ModelConfig.Raw, KeepPrompts: true,
-			}, sink)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return x
-		}
-		start, err := begin(&apart{}).End()
+		return x
+	}
+	start, err := begin(&apart{}).End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, alone apart
+	var writes []memory.Write
+	for n, whole := 0, begin(&all); n < len(r.Turns); n++ {
+		candidates, err := execute.ReadCandidates(slices.DeleteFunc(slices.Clone(r.Candidates), func(d trace.Document) bool { k, _ := d.Int("turn"); return k != n }))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var all, alone apart
-		var writes []memory.Write
-		for n, whole := 0, begin(&all); n < len(r.Turns); n++ {
-			candidates, err := execute.ReadCandidates(slices.DeleteFunc(slices.Clone(r.Candidates), func(d trace.Document) bool { k, _ := d.Int("turn"); return k != n }))
-			if err != nil {
-				t.Fatal(err)
-			}
-			all, alone = apart{}, apart{}
-			_, errRun := whole.Turn(r.Turns[n], candidates, execute.NewRecorded(r))
-			made, err := begin(&alone).Turn(r.Turns[n], candidates, execute.NewRecorded(r))
-			if err := errors.Join(err, errRun); err != nil {
-				t.Fatal(err)
-			}
-			if turns++; !slices.EqualFunc(all.made, alone.made, bytes.Equal) {
-				t.Fatalf("turn %d of run %d made\n%s\nalone it makes\n%s", n, seed, bytes.Join(all.made, []byte("\n")), bytes.Join(alone.made, []byte("\n")))
-			}
-			if len(all.states) == 0 {
-				continue // the turn had no effects
-			}
-			if read.Trace.Visibility.Is(execute.BufferedWrite) {
-				writes = append(writes, made.Result.Writes...)
-				written += len(made.Result.Writes)
-			}
-			state, err := start.State.Apply(writes, nil)
-			if err != nil { // M4: nothing of them would be applied
-				state = start.State
-			}
-			if sum, err := state.Digest(); err != nil || !slices.Equal(all.states, []string{sum.Hex()}) {
-				t.Fatalf("turn %d of run %d states %s, want %s, %v", n, seed, all.states, sum.Hex(), err)
-			}
+		all, alone = apart{}, apart{}
+		_, errRun := whole.Turn(r.Turns[n], candidates, execute.NewRecorded(r))
+		made, err := begin(&alone).Turn(r.Turns[n], candidates, execute.NewRecorded(r))
+		if err := errors.Join(err, errRun); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(all.made, alone.made, bytes.Equal) {
+			t.Fatalf("%s: turn %d made\n%s\nalone it makes\n%s", dir, n, bytes.Join(all.made, []byte("\n")), bytes.Join(alone.made, []byte("\n")))
+		}
+		if len(all.states) == 0 {
+			continue // the turn had no effects
+		}
+		if read.Trace.Visibility.Is(execute.BufferedWrite) {
+			writes = append(writes, made.Result.Writes...)
+		}
+		state, err := start.State.Apply(writes, nil)
+		if err != nil { // M4: nothing of them would be applied
+			state = start.State
+		}
+		if sum, err := state.Digest(); err != nil || !slices.Equal(all.states, []string{sum.Hex()}) {
+			t.Fatalf("%s: turn %d states %s, want %s, %v", dir, n, all.states, sum.Hex(), err)
 		}
 	}
-	if turns < 100 || written < 10 {
-		t.Errorf("%d turns with %d writes", turns, written)
-	}
+	return len(r.Turns), len(writes)
 }
