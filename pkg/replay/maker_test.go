@@ -120,7 +120,7 @@ func (m *maker) config() fields {
 	maps.Copy(c, m.some(2, fields{
 		"retrieval": fields{
 			"MaxBeliefs": m.Intn(4), "MaxEpisodicMemories": m.Intn(4), "IncludeContradictedBeliefs": m.chance(2), "MinBeliefConfidence": m.share(),
-			"RecencyWeight": m.share(), "RecencyHalfLifeTicks": one(m, 0, 1, 36_000_000_000), "MaxCanonicalFacts": m.Intn(3),
+			"RecencyWeight": m.share(), "RecencyHalfLifeTicks": one[int64](m, 0, 1, 36_000_000_000), "MaxCanonicalFacts": m.Intn(3),
 		},
 		"working_memory": fields{"MaxContextCharacters": m.Intn(300), "MaxDialogueExchanges": m.Intn(3)},
 		"gate":           fields{"preset": one(m, "Default", "Minimal")},
