@@ -109,6 +109,9 @@ func collectFlags(c *cobra.Command, names map[string]bool) {
 	}
 }
 
+// explicit are the flags that nothing but the command line sets: each takes something away that a person must have asked for (R4, M6).
+var explicit = []string{"update", "abort"}
+
 // fill sets one flag, through pflag so that the value is judged as on the command line.
 func (s settings) fill(flags *pflag.FlagSet, f *pflag.Flag) error {
 	if !s.viper.IsSet(f.Name) {
@@ -120,6 +123,9 @@ func (s settings) fill(flags *pflag.FlagSet, f *pflag.Flag) error {
 		if _, ok := f.Value.(pflag.SliceValue); ok {
 			value = splitList(os.Getenv(env))
 		}
+	}
+	if slices.Contains(explicit, f.Name) {
+		return usage("Take the setting away, and give the flag where it is meant.", "%s: --%s is taken from the command line alone", source, f.Name)
 	}
 	if err := set(flags, f, value); err != nil {
 		return usage("Correct the setting, or give the flag on the command line.", "%s: %s", source, err)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -42,5 +43,32 @@ func TestListFlagsAreReplacedAsAWhole(t *testing.T) {
 				t.Errorf("%q, want %q", *got, tt.want)
 			}
 		})
+	}
+}
+
+// R4, M6: what takes something away is asked for on the command line, and nowhere else.
+func TestWhatTakesAwayIsOnTheCommandLineAlone(t *testing.T) {
+	for _, c := range []struct {
+		file, env string
+		args      []string
+	}{
+		{"update: true", "", []string{"replay", nativeFixture("runs", "single")}},
+		{"", "DMPL_UPDATE", []string{"replay", nativeFixture("runs", "single")}},
+		{"abort: true", "", []string{"store", "recover", "--store", "sqlite:none.db"}},
+		{"", "DMPL_ABORT", []string{"store", "recover", "--store", "sqlite:none.db"}},
+	} {
+		p := newProcess(t)
+		if c.env != "" {
+			t.Setenv(c.env, "true")
+		}
+		if err := os.WriteFile(filepath.Join(p.Dir, "dmpl.yaml"), []byte(c.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code := p.Run(c.args); code != 2 || !strings.Contains(p.errs.String(), "is taken from the command line alone") {
+			t.Errorf("%+v: exit code %d, %s", c, code, p.errs)
+		}
+		if c.env != "" {
+			t.Setenv(c.env, "")
+		}
 	}
 }

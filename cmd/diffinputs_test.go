@@ -37,7 +37,7 @@ func TestDiffOfRunsWhoseInputsDiffer(t *testing.T) {
 		{"a part of the prompt", "single", run.TurnsFile, "You are the guard", "You are the cook", 3, "equiv.inputs"},
 		{"the memory", "cached", run.SnapshotFile, "The king is named Arthur", "The king is named Mark", 3, "equiv.inputs"},
 		{"the configuration", "single", run.ConfigFile, `"snapshot"`, `"minimal"`, 3, "equiv.inputs"},
-		{"a candidate", "candidates", run.CandidatesFile, `0.91`, `0.92`, 3, "equiv.inputs"},
+		{"a candidate", "candidates", run.CandidatesFile, `0.91`, `0.92`, 3, "run.disagrees"},
 		{"a counter that nothing reads", "single", run.TurnsFile, `"interaction_count": 3`, `"interaction_count": 4`, 0, "equiv.inputs"},
 		{"what a profile does not select", "tools", run.ToolResultsFile, `"took_ms": 12`, `"took_ms": 13`, 0, "equiv.inputs"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/dialect"
@@ -57,7 +58,6 @@ func failureOf(err error) failure {
 		output  outputError
 		broken  panicked
 		store   *storeFailure
-		path    *fs.PathError
 	)
 	switch {
 	case err == nil:
@@ -76,12 +76,19 @@ func failureOf(err error) failure {
 		return failure{store.exit, store.Error(), finding.Lookup(store.code).Action}
 	case errors.As(err, &output):
 		return failure{finding.ExitTrouble, err.Error(), "Free the disk, or check what reads the output."}
-	case errors.As(err, &path):
+	case ofPath(err):
 		return failure{finding.ExitTrouble, err.Error(), "Check the path and the permissions, then run the command again."}
 	case errors.As(err, &broken):
 		return failure{finding.ExitTrouble, err.Error(), "This is a fault of dmpl. DMPL_DEBUG=1 prints the stack that a report should hold."}
 	}
 	return failure{finding.ExitTrouble, err.Error(), "dmpl --help lists the commands."}
+}
+
+// ofPath says that the system refused something about a path.
+func ofPath(err error) bool {
+	var path *fs.PathError
+	var link *os.LinkError
+	return errors.As(err, &path) || errors.As(err, &link)
 }
 
 func failureOfProblem(p dialect.Problem) failure {

@@ -3,6 +3,8 @@ package cmd
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +65,7 @@ mutations are compared.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case isRuns(args):
-				return a.replayRuns(c.Context(), &o, args)
+				return a.replayRuns(c.Context(), &o, distinct(args))
 			case len(args) != 1:
 				return usage("Run it once for each stream; several arguments are folders of native runs.",
 					"%s takes one stream, and %d were given", c.CommandPath(), len(args))
@@ -80,6 +82,17 @@ mutations are compared.`,
 	c.Flags().StringVar(&o.state, "state", "", "save file or persona snapshot that the turns of a debug package start from")
 	addDocumentLimit(c, &o.limit)
 	return c
+}
+
+// distinct gives each path once, as it is compared with those that are found: a shell completes a folder with a slash.
+func distinct(args []string) []string {
+	var paths []string
+	for _, path := range args {
+		if path = filepath.Clean(path); !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 func (a *App) replay(o *replayOptions, path string) error {

@@ -98,3 +98,17 @@ func TestAChainIsUpdatedWhole(t *testing.T) {
 		t.Errorf("after the update: exit code %d:%s", exit, inShort(r.errors()))
 	}
 }
+
+// P6: a run of a chain that is named stands alone, however its path is spelt; a folder that is named twice is one.
+func TestARunOfAChainIsNamedInAnySpelling(t *testing.T) {
+	link := nativeFixture("runs", "chain", "0001")
+	for _, args := range [][]string{{link}, {link + "/"}, {"./" + link}, {filepath.Join(link, "manifest.json")}, {link, link + "/"}} {
+		if r, exit := runJSON(t, append([]string{"replay"}, args...)...); exit != 0 || len(r.Results) != 1 {
+			t.Errorf("%q: exit code %d, %d results:%s", args, exit, len(r.Results), inShort(r.errors()))
+		}
+	}
+	chain := nativeFixture("runs", "chain")
+	if r, exit := runJSON(t, "replay", chain, chain+"/"); exit != 0 || len(r.Results) != 4 {
+		t.Errorf("a chain twice: exit code %d, %d results:%s", exit, len(r.Results), inShort(r.errors()))
+	}
+}

@@ -50,11 +50,11 @@ func (o *overrides) given() bool {
 // the manifest does not state is no recent one.
 func (a *App) tooOld(t *trace.Trace, days int) []finding.Finding {
 	created, _ := canon.Integer(t.Recording.Manifest.Field("/created_ticks").Raw)
-	if days == 0 || t.Recording.CutShort != "" || created > ticks(a.Now())-int64(days)*run.TicksPerDay {
+	if days == 0 || t.Recording.CutShort != "" || (ticks(a.Now())-created)/run.TicksPerDay < int64(days) {
 		return nil
 	}
 	f := about(finding.ReplayTooOld, t.Recording.Manifest.Path)
-	f.Pointer, f.Detail = "/created_ticks", fmt.Sprintf("the run was recorded more than %d days ago", days)
+	f.Pointer, f.Detail = "/created_ticks", fmt.Sprintf("the run was recorded more than %s ago", finding.Counted(days, "day"))
 	return []finding.Finding{f}
 }
 
@@ -101,6 +101,7 @@ func (a *App) replayRuns(ctx context.Context, o *replayOptions, args []string) (
 		}
 	}
 	var paths []string
+	there := map[string]bool{} // a run that is found below two arguments is one run
 	for _, root := range args {
 		tree, err := native.Reader{}.Find(native.Folder(root), dialect.Options{Limit: int64(o.limit)})
 		if err != nil {
@@ -115,7 +116,9 @@ func (a *App) replayRuns(ctx context.Context, o *replayOptions, args []string) (
 			results = append(results, empty(root, true))
 		}
 		for _, e := range tree.Entries {
-			paths = append(paths, native.Folder(e.Path))
+			if dir := native.Folder(e.Path); !there[dir] {
+				there[dir], paths = true, append(paths, dir)
+			}
 		}
 	}
 	named := func(dir string) bool {

@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -284,7 +285,7 @@ func TestAnOldRecordingIsNoPass(t *testing.T) {
 		days int
 		age  time.Duration
 		exit int
-	}{{0, 1000 * day, 0}, {30, 30*day - time.Second, 0}, {30, 30 * day, 3}, {1, 0, 0}, {-1, 0, 2}} {
+	}{{0, 1000 * day, 0}, {30, 30*day - time.Second, 0}, {30, 30 * day, 3}, {1, 0, 0}, {-1, 0, 2}, {math.MaxInt32, 1000 * day, 0}} {
 		p := newProcess(t)
 		p.Now = func() time.Time { return fixedNow().Add(c.age) }
 		code := p.Run([]string{"replay", out, "--max-age", strconv.Itoa(c.days)})
@@ -313,5 +314,27 @@ func TestReplaySaysOfWhichToolNoProfileIsGiven(t *testing.T) {
 		if exit != 0 || told != want || !strings.HasSuffix(r.Results[0].Name, "with the working tree's files") {
 			t.Errorf("%s: exit code %d, %d notes, %s", path, exit, told, r.Results[0].Name)
 		}
+	}
+}
+
+// P6: a run that two arguments lead to is replayed once.
+func TestARunBelowTwoArgumentsIsOneRun(t *testing.T) {
+	r, exit := runJSON(t, "replay", nativeFixture("runs"), nativeFixture("runs", "chain"))
+	if once, _ := runJSON(t, "replay", nativeFixture("runs")); exit != 0 || len(r.Results) != len(once.Results) {
+		t.Errorf("exit code %d, %d results, and %d below one", exit, len(r.Results), len(once.Results))
+	}
+}
+
+// R1: a fault of one recording is said of it, also where a context configuration is put into its own; the others are replayed.
+func TestAFaultOfOneRecordingEndsNoOther(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"references", "single"} {
+		runtest.Copy(t, nativeFixture("runs", name), filepath.Join(root, name))
+	}
+	runtest.Replace(t, filepath.Join(root, "references"), run.ConfigFile, `"dmpl-v1"`, `"llamabrain-v1"`)
+	runtest.Repair(t, filepath.Join(root, "references"))
+	r, exit := runJSON(t, "replay", root, "--context-config", nativeFixture("tree", "context-one.json"))
+	if exit != 3 || len(r.Results) != 2 || r.Results[0].Verdict != "undecided" || r.Results[1].Verdict != "equivalent" {
+		t.Errorf("exit code %d: %+v", exit, r)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,9 +62,8 @@ func (a *App) updateRuns(runs []*replayedRun) error {
 func leftAsItWas(dir string, err error) error {
 	hint := "Record the run anew with its model: its answers are not those that these files ask for."
 	var wrong *usageError
-	var path *fs.PathError
 	switch {
-	case errors.As(err, &path):
+	case ofPath(err):
 		return fmt.Errorf("%s is left as it was: %w", dir, err)
 	case errors.As(err, &wrong):
 		hint = wrong.hint
@@ -136,14 +134,14 @@ func (a *App) replaceRun(w *rewrite) error {
 	}
 	old := filepath.Join(w.beside, "old")
 	if err := os.Rename(w.place, old); err != nil {
-		return err
+		return leftAsItWas(w.dir, err)
 	}
 	if err := os.Rename(w.fresh(), w.place); err != nil {
 		if failed := os.Rename(old, w.place); failed != nil {
 			w.beside = "" // which holds the only copy
-			return errors.Join(err, failed)
+			return fmt.Errorf("%s lies in %s now: %w", w.dir, old, errors.Join(err, failed))
 		}
-		return err
+		return leftAsItWas(w.dir, err)
 	}
 	for _, name := range changed {
 		fmt.Fprintf(a.Err, "updated %s\n", visible(filepath.Join(w.dir, filepath.FromSlash(name))))

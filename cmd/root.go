@@ -20,7 +20,7 @@ Exit codes: 0 it holds; 1 divergent, or a check failed; 2 usage, unreadable or m
 
 Every flag can also be set by an environment variable (--max-bytes: DMPL_MAX_BYTES; lists are separated
 by commas) or in dmpl.yaml in the working directory (max-bytes: 1000000). A flag beats the environment,
-the environment beats the file.`
+the environment beats the file. --update and --abort are taken from the command line alone.`
 
 const rootExample = `  dmpl verify observability/         # is every trace complete, every digest right?
   dmpl diff monday/ tuesday/         # are two runs equivalent?

@@ -192,7 +192,7 @@ func TestMalformedDocumentsAreNamed(t *testing.T) {
 		}, execute.Error{Path: "turns.jsonl", Pointer: "/0"}},
 		{"candidates", func(t *testing.T, r *trace.Recording) {
 			r.Candidates[0] = with(t, r.Candidates[0], `"e1"`, `7`)
-		}, execute.Error{Path: "candidates.jsonl", Pointer: "/0/candidates/episodic/1/record_id"}},
+		}, execute.Error{Path: "candidates.jsonl", Pointer: "/0/candidates/1/record_id"}},
 		{"candidates", func(t *testing.T, r *trace.Recording) { r.Candidates[1] = r.Candidates[0] }, execute.Error{Path: "candidates.jsonl", Pointer: "/0/kind"}},
 		{"single", func(t *testing.T, r *trace.Recording) {
 			r.Outputs[0] = with(t, r.Outputs[0], `"truncated":false`, `"truncated":0`)

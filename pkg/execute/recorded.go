@@ -1,6 +1,8 @@
 package execute
 
 import (
+	"strconv"
+
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
 	"github.com/dmpl/dmpl/pkg/memory"
@@ -13,29 +15,25 @@ func ReadCandidates(list []trace.Document) (pipeline.Candidates, error) {
 	var all pipeline.Candidates
 	for _, d := range list {
 		kind := d.Field("/kind").Text()
-		w := document.NewWriter(document.Style{})
-		w.Object("", func() {
-			w.Object("candidates", func() { w.Raw(kind, d.Field("/candidates").Raw) })
-		})
-		value, err := canon.Parse(w.Bytes())
-		if err != nil {
-			return all, fault(d, err)
+		to, ok := map[string]*[]pipeline.Candidate{
+			memory.TypeFact: &all.Facts, memory.TypeWorld: &all.World, memory.TypeEpisode: &all.Episodes, memory.TypeBelief: &all.Beliefs,
+		}[kind]
+		switch {
+		case !ok:
+			return all, &Error{d.Path, d.At + "/kind", "no kind of record is called " + strconv.Quote(kind)}
+		case *to != nil:
+			return all, &Error{d.Path, d.At + "/kind", "the candidates of " + kind + " are given twice"}
 		}
-		o := document.Open(value)
-		one := pipeline.ReadCandidates(o, "candidates")
+		*to = []pipeline.Candidate{} // a search that found nothing is a search
+		o := document.Open(d.Value)
+		o.Each("candidates", func(c *document.Object) {
+			if !c.Has("record_id") || !c.Has("score") {
+				c.Fail("", "needs record_id and score")
+			}
+			*to = append(*to, pipeline.Candidate{RecordID: c.Text("record_id", ""), Score: c.Real("score", 0)})
+		})
 		if err := o.Err(); err != nil {
 			return all, fault(d, err)
-		}
-		for _, k := range []struct{ to, from *[]pipeline.Candidate }{
-			{&all.Facts, &one.Facts}, {&all.World, &one.World}, {&all.Episodes, &one.Episodes}, {&all.Beliefs, &one.Beliefs},
-		} {
-			if *k.from == nil {
-				continue
-			}
-			if *k.to != nil {
-				return all, &Error{d.Path, d.At + "/kind", "the candidates of " + kind + " are given twice"}
-			}
-			*k.to = *k.from
 		}
 	}
 	return all, nil

@@ -33,7 +33,8 @@ func TestInputsThatDifferAreReadByNothingOrNotWhatWasRun(t *testing.T) {
 		{"a counter", "single", run.TurnsFile, `"interaction_count": 3`, `"interaction_count": 4`, finding.Note, "/0/interaction_count", "nothing reads it"},
 		{"the memory", "cached", run.SnapshotFile, "named Arthur", "named Mark", finding.Error, "/records/0/content/Fact", "right run is not what its own inputs make"},
 		{"a document that no stage can read", "single", run.ConfigFile, `"mode": "snapshot"`, `"mode": "snapshot", "gate": {"CheckAll": true}`, finding.Error, "/gate", "undecided, with replay.not_executed"},
-		{"a score that is recorded otherwise", "candidates", run.CandidatesFile, "0.91", "0.92", finding.Error, "/0/candidates/0/score", "replay.record_differs"},
+		{"a score that is recorded otherwise", "candidates", run.CandidatesFile, "0.91", "0.92", finding.Error, "/0/candidates/0/score", "run.disagrees"},
+		{"a time that moves scores", "fallback", run.TurnsFile, "638400000000000000", "6384000000000000000", finding.Error, "/0/snapshot_time_utc_ticks", "replay.record_differs"},
 		{"a line more", "candidates", run.CandidatesFile, "\n", "\n" + `{"turn": 1, "kind": "belief", "candidates": []}` + "\n", finding.Error, "", ""},
 	} {
 		from := filepath.Join(native, "runs", c.run)

@@ -172,3 +172,14 @@ func TestAPartOfARunIsNoSameRun(t *testing.T) {
 		replayRun(t, dir, o)
 	}
 }
+
+// R7: what a backend says of a candidate besides its id and score is no part of the ranking: members are additive within v1.
+func TestFurtherMembersOfACandidateAreRead(t *testing.T) {
+	dir := runtest.Copy(t, filepath.Join(native, "runs", "candidates"), filepath.Join(t.TempDir(), "run"))
+	runtest.Replace(t, dir, run.CandidatesFile, `"candidates": [{"record_id": "e2"`, `"candidates": [{"distance": 0.09, "record_id": "e2"`)
+	runtest.Repair(t, dir)
+	o := replay.RunOptions{Until: replay.All}
+	if r, _ := replayRun(t, dir, o); r.Verdict != finding.Equivalent || !sameResult(t, dir, o, r) {
+		t.Errorf("%s%s", r.Verdict, told(r))
+	}
+}

@@ -106,6 +106,7 @@ func checkAgreement(c *checker) {
 	for _, out := range r.Outputs {
 		c.outputAgreement(out)
 	}
+	c.candidateAgreement()
 	c.hold(mark)
 }
 
