@@ -24,7 +24,7 @@ type Written struct {
 // inSnapshot is a record in the bytes that json-v1 has for it in a snapshot document.
 type inSnapshot struct {
 	sequence int64
-	text     []byte
+	text     []byte // nil where it went
 }
 
 // NewWritten begins with a state that was loaded under dmpl-v1 (Load) and that nobody changes.
@@ -64,7 +64,7 @@ func (w *Written) Digest(list []Write) (canon.Sum, error) {
 func (w *Written) change(c Change) {
 	if c.Old != nil {
 		if i, there := w.find(c.Old.Sequence); there {
-			w.records = slices.Delete(w.records, i, i+1)
+			w.records[i].text = nil
 		}
 	}
 	if c.New == nil {
@@ -95,12 +95,16 @@ func (w *Written) put(r Record) {
 		w.unknown = true
 		return
 	}
-	i, _ := w.find(r.Sequence)
-	w.records = slices.Insert(w.records, i, inSnapshot{r.Sequence, doc[len(before) : len(doc)-len(behind)]})
+	i, there := w.find(r.Sequence)
+	if !there {
+		w.records = slices.Insert(w.records, i, inSnapshot{sequence: r.Sequence})
+	}
+	w.records[i].text = doc[len(before) : len(doc)-len(behind)]
 }
 
 // digest puts the records into the snapshot document of a state that has none: json-v1 has them behind its other members.
 func (w *Written) digest() (canon.Sum, error) {
+	w.records = slices.DeleteFunc(w.records, func(r inSnapshot) bool { return r.text == nil }) // all at once: a turn may forget most of a memory
 	s := State{PersonaID: w.start.PersonaID, InteractionCount: w.start.InteractionCount, NextSequence: 1}
 	if n := len(w.records); n > 0 {
 		s.NextSequence = w.records[n-1].sequence + 1 // M9: as it will be loaded
