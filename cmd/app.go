@@ -82,7 +82,7 @@ func (a *App) guarded(do func() error) (err error) {
 }
 
 func (a *App) execute(args []string) error {
-	root := a.rootCommand()
+	root := a.rootCommand(args)
 	// cobra reads the arguments of the process where it is given nil.
 	root.SetArgs(append([]string{}, args...))
 	return root.ExecuteContext(context.Background())

@@ -116,6 +116,23 @@ func TestOneRunLeavesNothingToTheNext(t *testing.T) {
 	}
 }
 
+// Where the arguments begin with a command, it alone is built: nobody can tell from what it says.
+func TestACommandThatIsBuiltAloneSaysTheSame(t *testing.T) {
+	text := func(args ...string) string {
+		p := newProcess(t)
+		return fmt.Sprintf("%d %s %s", p.Run(args), p.out, p.errs)
+	}
+	for _, c := range newProcess(t).Tree().Commands() {
+		alone, among := text(c.Name(), "--help"), text("help", c.Name())
+		if alone != among || !strings.HasPrefix(alone, "0 ") {
+			t.Errorf("%s: %q, among all %q", c.Name(), alone, among)
+		}
+		if wrong, among := text(c.Name(), "--nonsense"), text("-q", c.Name(), "--nonsense"); wrong != among || !strings.HasPrefix(wrong, "2 ") {
+			t.Errorf("%s: %q, among all %q", c.Name(), wrong, among)
+		}
+	}
+}
+
 func TestResultThatCannotBeWrittenIsTrouble(t *testing.T) {
 	for _, args := range [][]string{{"canon"}, {"canon", "--jsonl"}, {"digest", "canonical"}, {"explain"}, {"version"}} {
 		p := newProcess(t)

@@ -34,7 +34,7 @@ func (a *App) fillFlags(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkKeys(c.Root()); err != nil {
+	if err := s.checkKeys(); err != nil {
 		return err
 	}
 	var failed error
@@ -82,13 +82,13 @@ func yamlReason(err error) string {
 }
 
 // checkKeys refuses a key that no command has a flag for: a misspelt setting must not pass in silence.
-func (s settings) checkKeys(root *cobra.Command) error {
+func (s settings) checkKeys() error {
 	keys := slices.Sorted(slices.Values(s.viper.AllKeys()))
 	if len(keys) == 0 {
 		return nil
 	}
 	known := map[string]bool{}
-	collectFlags(root, known)
+	collectFlags(new(App).rootCommand(nil), known)
 	for _, key := range keys {
 		if !known[key] {
 			return configError("%s: no command has such a flag", s.where(key))

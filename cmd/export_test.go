@@ -7,7 +7,7 @@ import (
 )
 
 // Tree gives the command tree as the process would use it, with what cobra adds.
-func (a *App) Tree() *cobra.Command { return a.rootCommand() }
+func (a *App) Tree() *cobra.Command { return a.rootCommand(nil) }
 
 // Interruptible runs one command line as the process would.
 func (a *App) Interruptible(args []string) int {

@@ -135,7 +135,7 @@ func TestRecordedRunsCoverTheCatalogue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, kind := range trace.Catalogue {
+	for _, kind := range trace.Catalogue() {
 		if seen[kind.Name()] == "" {
 			t.Errorf("no recorded run has an event %s", kind.Name())
 		}

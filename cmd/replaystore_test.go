@@ -147,6 +147,9 @@ func (c heldToStore) hold(t *testing.T) {
 	found := c.code == ""
 	for _, f := range r.all() {
 		found = found || f.Code == c.code
+		if f.EventIndex == nil && strings.HasPrefix(f.Code, "replay.store_commit_") && f.Code != "replay.store_commit_pending" {
+			t.Errorf("%s: %s is at no event", c.what, f.Code)
+		}
 		if c.alone && f.Severity == "error" && f.Code != c.code {
 			t.Errorf("%s: %s: %s", c.what, f.Code, f.Detail)
 		}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,8 +30,9 @@ const rootExample = `  dmpl verify observability/         # is every trace compl
   dmpl digest canonical trace.json   # their SHA-256
   dmpl explain canon.duplicate_key   # what a reason code means and what to do`
 
-// rootCommand builds the whole command tree anew: no state survives from one run to the next.
-func (a *App) rootCommand() *cobra.Command {
+// rootCommand builds the command tree anew: no state survives from one run to the next. Where the arguments begin with the
+// name of a command, the tree has that one alone: to start is most of what a short command does.
+func (a *App) rootCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:                   "dmpl COMMAND [FLAGS]",
 		Short:                 "Prove or refute that agent runs are deterministic",
@@ -54,41 +56,48 @@ func (a *App) rootCommand() *cobra.Command {
 	root.PersistentFlags().Var(&a.color, "color", "colour in text output")
 	completeWords(root, "color", a.color.allowed)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "print one line, and no progress")
-	for _, command := range a.commands() {
-		a.prepare(command, a.interruptible)
-		root.AddCommand(command)
+	commands := a.commands()
+	if i := slices.IndexFunc(commands, func(c command) bool { return len(args) > 0 && c.name == args[0] }); i >= 0 {
+		commands = commands[i : i+1]
+		root.CompletionOptions.DisableDefaultCmd = true
 	}
-	for _, command := range a.answers() {
-		a.prepare(command, func(do func() error) error { return do() })
-		root.AddCommand(command)
+	for _, c := range commands {
+		built := c.build()
+		a.prepare(built, c.run)
+		root.AddCommand(built)
 	}
-	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		a.group(completion)
+	if len(commands) > 1 {
+		root.InitDefaultCompletionCmd()
+		if completion, _, err := root.Find([]string{"completion"}); err == nil {
+			a.group(completion)
+		}
 	}
 	return root
 }
 
-// commands lists all commands that read or write something. A new command is one line here.
-func (a *App) commands() []*cobra.Command {
-	return []*cobra.Command{
-		a.verifyCommand(),
-		a.diffCommand(),
-		a.runCommand(),
-		a.replayCommand(),
-		a.runsCommand(),
-		a.storeCommand(),
-		a.canonCommand(),
-		a.digestCommand(),
-		a.stepCommand(),
-	}
+// command is a command that is built where it is needed.
+type command struct {
+	name  string
+	build func() *cobra.Command
+	run   func(do func() error) error // how what it does is run
 }
 
-// answers lists the commands that end at once, so that nobody waits for an interruption: starting is most of what they do.
-func (a *App) answers() []*cobra.Command {
-	return []*cobra.Command{
-		a.explainCommand(),
-		a.versionCommand(),
+// commands lists all commands. A new command is one line here.
+func (a *App) commands() []command {
+	// What ends at once is not watched for an interruption, for which nobody would wait.
+	watched, atOnce := a.interruptible, func(do func() error) error { return do() }
+	return []command{
+		{"verify", a.verifyCommand, watched},
+		{"diff", a.diffCommand, watched},
+		{"run", a.runCommand, watched},
+		{"replay", a.replayCommand, watched},
+		{"runs", a.runsCommand, watched},
+		{"store", a.storeCommand, watched},
+		{"canon", a.canonCommand, watched},
+		{"digest", a.digestCommand, watched},
+		{"step", a.stepCommand, watched},
+		{"explain", a.explainCommand, atOnce},
+		{"version", a.versionCommand, atOnce},
 	}
 }
 

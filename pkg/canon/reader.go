@@ -149,6 +149,28 @@ func (r *Reader) SkipSame(known []byte) bool {
 	return true
 }
 
+// SkipSameBut is SkipSame where a string of known, which is no name, may be another: known holds it at hole. It gives the
+// span of the string in this document.
+func (r *Reader) SkipSameBut(known []byte, hole Span) (Span, bool) {
+	r.space()
+	start, at := r.pos, r.pos+hole.Start
+	if r.err != nil || at >= len(r.src) || r.src[at] != '"' || !bytes.HasPrefix(r.src[start:], known[:hole.Start]) {
+		return Span{}, false
+	}
+	r.pos = at
+	if _, err := r.scan(); err != nil {
+		return Span{}, false
+	}
+	text, rest := Span{at, r.pos}, known[hole.End:]
+	if !bytes.HasPrefix(r.src[r.pos:], rest) {
+		r.pos = start
+		return Span{}, false
+	}
+	r.pos += len(rest)
+	r.unlike = r.pos // nobody has looked
+	return text, true
+}
+
 // Members passes the object at the cursor and calls each for every member, the cursor at its value. Each must consume
 // exactly that value, by Skip, Members or Elements. The name has its escapes resolved and is in NFC (C3); it is
 // valid during the call only, and part of the document where nothing had to change. A duplicate name is found at the object's end.

@@ -267,3 +267,36 @@ func TestManyMembers(t *testing.T) {
 		t.Errorf("%d bytes of %d, error %v", len(out), len(unique), err)
 	}
 }
+
+// C1: a value is known but for one string only where all else is the same bytes, and that string is read strictly.
+func TestSkipSameButReadsTheOtherString(t *testing.T) {
+	const known = `{"id":"a","n":[1]}`
+	hole := canon.Span{Start: len(`{"id":`), End: len(`{"id":"a"`)}
+	tests := []struct {
+		name, text, string, rest string
+		same                     bool
+	}{
+		{"the same", ` {"id":"a","n":[1]} 7`, `"a"`, "7", true},
+		{"another", `{"id":"b\u00e9","n":[1]}7`, `"b\u00e9"`, "7", true},
+		{"no string", `{"id":1,"n":[1]}`, "", `{"id":1,"n":[1]}`, false},
+		{"other bytes before", `{"ID":"a","n":[1]}`, "", `{"ID":"a","n":[1]}`, false},
+		{"other bytes behind", `{"id":"b","n":[2]}`, "", `{"id":"b","n":[2]}`, false},
+		{"shorter", `{"id"`, "", `{"id"`, false},
+	}
+	for _, tt := range tests {
+		r := canon.NewReader([]byte(tt.text))
+		span, same := r.SkipSameBut([]byte(known), hole)
+		r.Kind() // passes white space
+		if got := tt.text[span.Start:span.End]; got != tt.string || same != tt.same || tt.text[r.Offset():] != tt.rest {
+			t.Errorf("%s: %q, %v, then %q", tt.name, got, same, tt.text[r.Offset():])
+		}
+	}
+	r := canon.NewReader([]byte(`{"id":"\x","n":[1]}`))
+	if _, same := r.SkipSameBut([]byte(known), hole); same {
+		t.Error("a string that is none is passed")
+	}
+	var bad *canon.Error
+	if err := r.End(); !errors.As(err, &bad) || bad.Offset != len(`{"id":"`) || bad.Pointer != "/id" {
+		t.Errorf("the error of the string is lost: %v", err)
+	}
+}

@@ -27,8 +27,8 @@ type Options struct {
 	Stdin     io.Reader // what "-" reads
 	Shared    bool      // other artifacts lie in the same folder
 	Skip      []string  // folders that Find does not look into: they belong to artifacts of another dialect
-	// Twin is a trace that this one is expected to equal, read without a shape finding: what is written alike need not be
-	// looked at again.
+	// Twin is a trace that this one is expected to equal, read without a shape finding and without a twin of its own: what is
+	// written alike need not be looked at again.
 	Twin    *trace.Trace
 	Digests bool // give the SHA-256 of every input, which costs a pass over its bytes
 }

@@ -43,6 +43,13 @@ func TestWhatCannotGoOnIsAnEvent(t *testing.T) {
 		want      []string
 	}{
 		{"no profile of the tool", "tools", func(_ *testing.T, r *trace.Recording) { r.Profiles = r.Profiles[:1] }, []string{"prompt_ready", "model_response_processed", "stage_failed"}},
+		{"a call of another attempt without a result", "tools", func(t *testing.T, r *trace.Recording) {
+			r.Turns[0] = with(t, r.Turns[0], `"constraints": []`, `"constraints": [{"Id":"no","Type":"Prohibition","ValidationPatterns":["found"]}]`)
+			r.Outputs = append(r.Outputs, with(t, r.Outputs[0], `"attempt":0`, `"attempt":1`))
+		}, []string{
+			"prompt_ready", "model_response_processed", "tool_call_ready", "tool_call_result", "tool_call_ready", "tool_call_result", "retry",
+			"prompt_ready", "model_response_processed", "tool_call_ready", "stage_failed",
+		}},
 		{"arguments without canonical form", "tools", func(t *testing.T, r *trace.Recording) {
 			r.Outputs[0] = with(t, r.Outputs[0], `\"limit\": 3`, `\"limit\": 1e999`)
 		}, []string{"prompt_ready", "stage_failed"}},

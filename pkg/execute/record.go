@@ -84,7 +84,7 @@ func (t *turn) prompted(n int, a *pipeline.Attempt) (bool, error) {
 	if err := t.write(e, rows...); err != nil || !t.run.o.KeepPrompts {
 		return true, err
 	}
-	return true, t.line(PromptsFile, n, func(w *document.Writer) { w.Text("text", a.Prompt.Text) })
+	return true, t.line(PromptsFile, n, func(w *document.Writer) { w.Text("text", a.Prompt.UTF8()) })
 }
 
 func (t *turn) output(n int, a *pipeline.Attempt) error {

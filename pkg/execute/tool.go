@@ -17,7 +17,7 @@ func (t *turn) tools(attempt int) (bool, error) {
 			return false, err
 		}
 	}
-	if t.asked == nil {
+	if t.asked == nil || t.asked.Attempt != attempt { // a later attempt may have a call without an answer
 		return true, nil
 	}
 	if t.asked.profile != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/document"
+	"github.com/dmpl/dmpl/pkg/dotnet"
 	"github.com/dmpl/dmpl/pkg/memory"
 	"github.com/dmpl/dmpl/pkg/pipeline"
 	"github.com/dmpl/dmpl/pkg/trace"
@@ -68,7 +69,7 @@ func (r *Run) Turn(doc trace.Document, candidates pipeline.Candidates, source So
 	}
 	r.last = ending{failure: t.report.Failure}
 	if t.report.Result != nil && t.report.Failure == "" {
-		r.last.dialogue = t.report.Result.Dialogue()
+		r.last.dialogue = dotnet.UTF8(t.report.Result.Dialogue()) // C1: no document of a run has half a surrogate pair
 		r.refused = r.refused || t.report.Result.Fallback != nil
 	} else {
 		r.refused = true
@@ -140,7 +141,7 @@ func outOfTime(err error) bool {
 
 // model asks the source.
 func (t *turn) model(attempt int, p *pipeline.Prompt) (pipeline.Answer, bool) {
-	out, err := t.source.Output(t.number, attempt, p.Text)
+	out, err := t.source.Output(t.number, attempt, p.UTF8())
 	if err != nil {
 		if !errors.Is(err, ErrNone) {
 			t.abort = err

@@ -25,11 +25,14 @@ type Prompt struct {
 	sum *canon.Sum // of the text, once it was asked for
 }
 
+// UTF8 gives the text as it leaves the pipeline: half a surrogate pair, which a bound may leave, is U+FFFD (llamabrain.md §0).
+func (p *Prompt) UTF8() string { return dotnet.UTF8(p.Text) }
+
 // SHA256 gives the digest of the text as it is written in UTF-8 (llamabrain.md §9).
 func (p *Prompt) SHA256() canon.Sum {
 	if p.sum == nil {
 		room := texts.Get().(*[]byte)
-		*room = append((*room)[:0], dotnet.UTF8(p.Text)...)
+		*room = append((*room)[:0], p.UTF8()...)
 		sum := canon.Sum(sha256.Sum256(*room))
 		p.sum = &sum
 		texts.Put(room)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/dmpl/dmpl/pkg/execute"
 )
@@ -22,6 +23,24 @@ type live struct {
 	ctx   context.Context
 	model Model
 	tools Tools
+}
+
+// onLines is a source whose tools may answer in any layout: a recording holds one line of each call.
+type onLines struct{ execute.Source }
+
+// Call implements execute.Source.
+func (s onLines) Call(c execute.Call) (execute.CallResult, error) {
+	r, err := s.Source.Call(c)
+	if err != nil {
+		return r, err
+	}
+	if r.Result, err = oneLineOf(r.Result); err == nil && r.SideEffects != nil {
+		r.SideEffects, err = oneLineOf(r.SideEffects)
+	}
+	if err != nil {
+		err = fmt.Errorf("turn %d, attempt %d, call %d: what the tool %s answered is no JSON that can be recorded: %w", c.Turn, c.Attempt, c.Number, c.Tool, err)
+	}
+	return r, err
 }
 
 // Output implements execute.Source.

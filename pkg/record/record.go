@@ -142,7 +142,7 @@ func (r *Recorder) Turn(turn Text, candidates []Text, source execute.Source) (*e
 		}
 	}
 	r.turns++
-	return r.execution.Turn(doc, answers, source)
+	return r.execution.Turn(doc, answers, onLines{source})
 }
 
 // Close ends the run and makes the recording complete.

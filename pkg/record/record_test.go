@@ -105,6 +105,100 @@ func TestALiveRunIsRecorded(t *testing.T) {
 	}
 }
 
+// heard is a model that answers the same to every prompt and keeps the prompts.
+type heard struct {
+	answer  string
+	prompts []string
+}
+
+func (h *heard) Answer(_ context.Context, prompt string) (execute.Output, error) {
+	h.prompts = append(h.prompts, prompt)
+	return execute.Output{Text: h.answer}, nil
+}
+
+// C1: what a retry says of an answer may end within a surrogate pair. The half is U+FFFD for the model and where the prompt is kept.
+func TestAPromptThatEndsWithinAPairIsKept(t *testing.T) {
+	s, d := tools(t)
+	s.KeepPrompts, d.Config = true, file(t, "single", run.ConfigFile)
+	dir := filepath.Join(t.TempDir(), "run")
+	r, err := record.Create(dir, s, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := lines(t, "tools", run.TurnsFile)[0]
+	turn.JSON = bytes.Replace(turn.JSON, []byte(`"constraints": []`), []byte(`"constraints": [{"Id":"no","Type":"Prohibition","ValidationPatterns":["gold"]}]`), 1)
+	model := &heard{answer: "gold" + strings.Repeat("x", 19) + "\U0001F409 for all."}
+	if _, err = r.Turn(turn, nil, record.Live(context.Background(), model, nil)); err == nil {
+		_, err = r.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(model.prompts) < 2 || !strings.Contains(model.prompts[1], strings.Repeat("x", 19)+"\uFFFD") {
+		t.Errorf("the model was asked %q", model.prompts)
+	}
+	read, err := run.Read(dir, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result := verify.Trace(read.Trace, read.Shape, verify.Options{InFolder: true, Coverage: 100}); result.Verdict != finding.Pass {
+		t.Errorf("%s: %+v", result.Verdict, result.Findings)
+	}
+}
+
+// C1, D3: a heading with half a surrogate pair, which JSON of a model can have, is in the structure with U+FFFD.
+func TestAHeadingWithHalfAPairIsRecorded(t *testing.T) {
+	s, d := tools(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	r, err := record.Create(dir, s, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = r.Turn(lines(t, "tools", run.TurnsFile)[0], nil, record.Live(context.Background(), said(`{"dialogueText":"# A \ud83d gate"}`), nil)); err == nil {
+		_, err = r.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := run.Read(dir, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	structure := string(read.Trace.Output.Structure.Raw)
+	if result := verify.Trace(read.Trace, read.Shape, verify.Options{InFolder: true}); result.Verdict != finding.Pass || structure != `{"type":"text","sections":["A \ufffd gate"]}` {
+		t.Errorf("%s: %s", result.Verdict, structure)
+	}
+}
+
+// D8: tools answer in any layout, and a line holds each answer; what is no JSON ends the recording.
+func TestToolsAnswerInAnyLayout(t *testing.T) {
+	for result, want := range map[string]string{"\n{\r\n \"status\": \"ok\"\n}\n": `"result":{   "status": "ok" },"side_effects":[1, 2]`, "{": "", "": "", `"\ud800"`: ""} {
+		s, d := tools(t)
+		dir := filepath.Join(t.TempDir(), "run")
+		r, err := record.Create(dir, s, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		search := func(context.Context, string, []byte) (execute.CallResult, error) {
+			return execute.CallResult{Result: []byte(result), SideEffects: []byte("[1,\n2]\n")}, nil
+		}
+		_, err = r.Turn(lines(t, "tools", run.TurnsFile)[0], nil, record.Live(context.Background(), said(asks), search))
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "turn 0, attempt 0, call 0: what the tool search answered is no JSON that can be recorded: ") {
+				t.Errorf("%q: %v", result, err)
+			}
+			r.Abandon()
+			continue
+		}
+		if _, errClose := r.Close(); err != nil || errClose != nil {
+			t.Fatal(err, errClose)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, run.ToolResultsFile)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}
+
 // V4: a recording that was given up, or whose model failed, says that it is cut short.
 func TestAFailedRecordingIsCutShort(t *testing.T) {
 	s, d := tools(t)

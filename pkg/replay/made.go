@@ -120,7 +120,7 @@ func (m *made) keepPrompts(n, from int, turn *execute.Turn) {
 			at, made := [2]int{n, attempt}, &turn.Result.Attempts[attempt].Prompt
 			one := prompt{event: i, sum: made.SHA256().Hex()}
 			if m.keep(at, one.sum) {
-				one.text = made.Text
+				one.text = made.UTF8()
 			}
 			m.prompts[at] = one
 			attempt++

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/dmpl/dmpl/pkg/equiv"
 	"github.com/dmpl/dmpl/pkg/execute"
@@ -58,9 +59,12 @@ func RunSame(w Walk, o RunOptions) (*Same, error) {
 	for _, v := range o.Overrides {
 		*v.Of(&documents) = v.Document
 	}
+	if slices.ContainsFunc(documents.Profiles, func(p trace.ToolProfile) bool { return strings.HasPrefix(p.Version, "unknown") }) {
+		return nil, errOther // V3: a call of such a tool is no claim, and verify sees none here
+	}
 	s := &sameness{walk: w, documents: &documents, same: &Same{replayed: r}}
 	x, err := execute.Begin(&documents, execute.Options{
-		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(), KeepPrompts: w.KeepsPrompts(),
+		RunID: t.RunID.Verbatim(), WorkflowID: t.WorkflowID.Verbatim(), Visibility: t.Visibility.Text(), KeepPrompts: w.KeepsPrompts(),
 		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
 	}, s)
 	if err != nil {
@@ -111,6 +115,9 @@ func (s *sameness) turn(x *execute.Run, r *trace.Recording) error {
 	if d.Candidates != nil && s.same.replayed.recorded.Visibility.Is(execute.Off) || !inOrder(d.Candidates) {
 		return errOther
 	}
+	if slices.ContainsFunc(r.ToolResults, func(result trace.Document) bool { return lacksEffects(d.Profiles, result) }) {
+		return errOther
+	}
 	s.outputs, s.results, s.prompts = r.Outputs, r.ToolResults, r.Prompts
 	s.same.answers += len(r.Outputs)
 	turn, err := x.Turn(r.Turns[0], candidates, execute.NewRecorded(d))
@@ -134,6 +141,14 @@ func (s *sameness) turn(x *execute.Run, r *trace.Recording) error {
 func inOrder(candidates []trace.Document) bool {
 	return slices.IsSortedFunc(candidates, func(a, b trace.Document) int {
 		return cmp.Compare(memory.KindPlace(a.Field("/kind").Text()), memory.KindPlace(b.Field("/kind").Text()))
+	})
+}
+
+// lacksEffects says that a result has no side effects where the tool's profile asks for them (D2).
+func lacksEffects(profiles trace.Profiles, result trace.Document) bool {
+	_, there := result.Value.Get("side_effects")
+	return !there && slices.ContainsFunc(profiles, func(p trace.ToolProfile) bool {
+		return len(p.SideEffects) > 0 && result.Field("/tool_name").Is(p.Name)
 	})
 }
 

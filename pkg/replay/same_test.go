@@ -11,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dmpl/dmpl/pkg/canon"
+	"github.com/dmpl/dmpl/pkg/execute"
 	"github.com/dmpl/dmpl/pkg/finding"
+	"github.com/dmpl/dmpl/pkg/record"
 	"github.com/dmpl/dmpl/pkg/replay"
 	"github.com/dmpl/dmpl/pkg/run"
 	"github.com/dmpl/dmpl/pkg/run/runtest"
@@ -160,6 +163,67 @@ func TestAnUnknownCandidateIsNoSameRun(t *testing.T) {
 	if _, err := replaySame(dir, o); err == nil || len(r.Findings) != 1 || r.Findings[0].Code != finding.ReplayCandidateUnknown {
 		t.Errorf("%v%s", err, told(r))
 	}
+}
+
+// V3, D2: what verify has against a call is said, although the call is made again as it was recorded.
+func TestACallThatIsNoClaimIsNoSameRun(t *testing.T) {
+	inputs := filepath.Join(native, "inputs", "tools")
+	text := func(name string) record.Text { return record.Text{Path: name, JSON: readFile(t, inputs, name)} }
+	for _, c := range []struct {
+		version string
+		effects []byte
+		verdict finding.Verdict
+		code    finding.Code
+	}{
+		{"search-v1", []byte(`{"calendar":{}}`), finding.Equivalent, ""},
+		{"search-v1", nil, finding.Undecided, finding.DigestSideEffect},
+		{"unknown", []byte(`null`), finding.Undecided, finding.ClaimUnknown},
+	} {
+		profiles := text(run.ProfilesFile)
+		profiles.JSON = bytes.Replace(profiles.JSON, []byte(`"search-v1"`), []byte(`"`+c.version+`"`), 1)
+		dir := filepath.Join(t.TempDir(), "run")
+		r, err := record.Create(dir, record.Settings{
+			RunID: "r", WorkflowID: "w", Visibility: execute.ReadOnly, Lane: run.Lane{Name: "ci", Deterministic: true},
+			ModelConfig: []byte(`{"provider_name":"p","model_name":"m","decoding":{},"seed":1}`),
+		}, record.Documents{Snapshot: text(run.SnapshotFile), Config: text(run.ConfigFile), Policies: text(run.PoliciesFile), Profiles: profiles})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, _, _ := bytes.Cut(readFile(t, inputs, run.OutputsFile), []byte("\n"))
+		if _, err = r.Turn(text(run.TurnsFile), nil, answers{t, answer, c.effects}); err == nil {
+			_, err = r.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := replay.RunOptions{Until: replay.All}
+		whole, _ := replayRun(t, dir, o)
+		said := slices.ContainsFunc(whole.Findings, func(f finding.Finding) bool { return f.Code == c.code })
+		if whole.Verdict != c.verdict || said != (c.code != "") || sameResult(t, dir, o, whole) != (c.code == "") {
+			t.Errorf("%s, %s: %s%s", c.version, c.effects, whole.Verdict, told(whole))
+		}
+	}
+}
+
+// answers is a source that gives the text of an output, and side effects to every call.
+type answers struct {
+	t       *testing.T
+	output  []byte
+	effects []byte
+}
+
+func (a answers) Output(int, int, string) (execute.Output, error) {
+	v, err := canon.Parse(a.output)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	field, _ := v.Get("text")
+	text, _ := field.Text()
+	return execute.Output{Text: text}, nil
+}
+
+func (a answers) Call(execute.Call) (execute.CallResult, error) {
+	return execute.CallResult{Result: []byte(`{"status":"ok"}`), SideEffects: a.effects}, nil
 }
 
 // R1, R5: what asks for a part of a run, or for other profiles on both sides, is not answered by the same bytes.

@@ -65,7 +65,11 @@ func TestAStoreVouchesForARun(t *testing.T) {
 	} {
 		said := saidOf(t, c.dir)
 		c.says(said)
-		r, _ := replayRun(t, c.dir, replay.RunOptions{Until: c.until, Stored: said})
+		o := replay.RunOptions{Until: c.until, Stored: said}
+		r, _ := replayRun(t, c.dir, o)
+		if same := sameResult(t, c.dir, o, r); same != (c.verdict == finding.Equivalent && c.until == replay.All) {
+			t.Errorf("%s: walked through: %t", c.what, same)
+		}
 		found := c.code == ""
 		for _, f := range r.Findings {
 			found = found || f.Code == c.code

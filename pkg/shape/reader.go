@@ -210,11 +210,8 @@ func elements[T any](r *reader, list *[]T, spec []member[T], field func(*T) *tra
 		if i >= sample && i == cap(*list) && len(r.at) <= 1 {
 			*list = slices.Grow(*list, r.expected(start, i))
 		}
-		if i < len(twins) {
-			if twin := field(&twins[i]); twin.Ok() && r.src.SkipSame(twin.Raw) {
-				*list = append(*list, twins[i])
-				return nil
-			}
+		if i < len(twins) && takeOver(r, list, spec, field, &twins[i]) {
+			return nil
 		}
 		*list = append(*list, *new(T))
 		t := &(*list)[i]

@@ -171,8 +171,8 @@ var retrievalMembers = sync.OnceValue(func() []member[trace.Retrieval] {
 
 func readRows(r *reader, t *trace.Retrieval) error {
 	var twins []trace.Row
-	if r.twin.Retrieval != nil {
-		twins = r.twin.Retrieval.Rows
+	if twin := r.twin.Retrieval; twin != nil && !twin.Single && twin.Prefix == t.Prefix { // C1: rows stand as deep in both
+		twins = twin.Rows
 	}
 	return elements(r, &t.Rows, rowMembers(),
 		func(w *trace.Row) *trace.Field { return &w.Field }, func(w *trace.Row, i int) { w.Position = i }, twins)

@@ -1,9 +1,7 @@
 package thread
 
-import "strings"
-
 // ChainSeed stands before the first event of both chains: `sha256:` and 64 zeros.
-var ChainSeed = "sha256:" + strings.Repeat("0", 64)
+const ChainSeed = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
 // NextVDigest gives the chain value after the event at index, whose stored digest is given with its prefix. prev is the
 // value before it, ChainSeed for the first. The result is bare hex. It covers stored digests only: a payload that was

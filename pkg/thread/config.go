@@ -72,9 +72,9 @@ func ParseConfig(v canon.Value) (Config, error) {
 	}
 	c := Config{
 		SchemaVersion:      version,
-		MaxRefs:            r.atLeast("/context/max_refs", canon.Value{}, 1),
+		MaxRefs:            r.atLeast("/context/max_refs", 0, 1),
 		EmptyRefsPolicy:    r.word("/context/empty_refs_policy", "", EmptyDeny, EmptyExpand, EmptyAllow),
-		ExpandLastN:        r.atLeast("/context/expand_last_n", ten, 1),
+		ExpandLastN:        r.atLeast("/context/expand_last_n", 10, 1),
 		AllowExecutionRefs: r.flag("/context/allow_execution_refs_for_prompt", true),
 		CanonicalSort:      r.word("/context/canonical_sort", SortAscending, SortAscending, SortDescending, SortNone),
 		ScopeBound:         r.flag("/context/enforce_scope_bound", true),
@@ -94,18 +94,6 @@ func ParseConfig(v canon.Value) (Config, error) {
 	return c, err
 }
 
-// The defaults of integers.
-var (
-	ten          = number("10")
-	fetchTimeout = number("1500")   // milliseconds
-	fetchBytes   = number("512000") // bytes
-)
-
-func number(literal string) canon.Value {
-	v, _ := canon.Parse([]byte(literal)) // a literal of this file
-	return v
-}
-
 // configReader reads members of a configuration; it keeps the first error.
 type configReader struct {
 	root canon.Value
@@ -118,11 +106,12 @@ func (r *configReader) fail(pointer, detail string) {
 	}
 }
 
-// atLeast gives an integer. One beyond the machine's range is as good as no bound.
-func (r *configReader) atLeast(pointer string, absent canon.Value, least int) int {
+// atLeast gives an integer, or what it is where it is absent; 0 for one that must be there. One beyond the machine's range is
+// as good as no bound.
+func (r *configReader) atLeast(pointer string, absent, least int) int {
 	v, ok := r.root.At(pointer)
-	if !ok {
-		v = absent
+	if !ok && absent != 0 {
+		return absent
 	}
 	n, fits := canon.Integer(integerLiteral(v))
 	if !fits && v.Raw()[0] != '-' {
@@ -168,8 +157,8 @@ func (r *configReader) handles(c *Config) {
 			r.fail(pointer+name, "must be a string when there is one")
 		}
 	}
-	r.atLeast(pointer+"workbench_fetch_timeout_ms", fetchTimeout, 100)
-	r.atLeast(pointer+"workbench_max_bytes", fetchBytes, 1024)
+	r.atLeast(pointer+"workbench_fetch_timeout_ms", 1500, 100)
+	r.atLeast(pointer+"workbench_max_bytes", 512000, 1024)
 	r.texts(pointer + "workbench_admit_kinds")
 }
 

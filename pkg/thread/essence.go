@@ -2,20 +2,25 @@ package thread
 
 import "github.com/dmpl/dmpl/pkg/canon"
 
-// essentials are the members of a payload that a context can be made of, by kind, in the order of dbl. Of other kinds nothing
+// essentials gives the members of a payload that a context can be made of, in the order of dbl. Of other kinds nothing
 // reaches a context.
-var essentials = map[Kind][]string{
-	Intent: {
-		"context_mode", "context_n", "declared_refs", "message", "parent_turn_id", "payload", "thread_id", "turn_id",
-	},
-	Execution: {"output_text", "result"},
+func essentials(kind Kind) []string {
+	switch kind {
+	case Intent:
+		return []string{
+			"context_mode", "context_n", "declared_refs", "message", "parent_turn_id", "payload", "thread_id", "turn_id",
+		}
+	case Execution:
+		return []string{"output_text", "result"}
+	}
+	return nil
 }
 
 // AppendEssence appends a payload that gives the same contexts as the whole one of an event and is mostly much smaller. The
 // payload must be an object.
 func AppendEssence(dst []byte, kind Kind, payload canon.Value) []byte {
 	o := object{out: dst, start: len(dst)}
-	for _, name := range essentials[kind] {
+	for _, name := range essentials(kind) {
 		if v, ok := payload.Get(name); ok {
 			o.raw(name, literalOf(v))
 		}

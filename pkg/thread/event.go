@@ -116,10 +116,13 @@ func integerOf(v canon.Value, name string) (int, error) {
 	return int(n), nil
 }
 
-// timingKeys are left out of a trace before it is digested, at any depth.
-var timingKeys = map[string]bool{
-	"runtime_ms": true, "duration_ms": true, "latency_ms": true, "timing_ms": true,
-	"perf_ms": true, "runtime_ns": true, "duration_ns": true, "latency_ns": true,
+// isTiming says of a member that it is left out of a trace before it is digested, at any depth.
+func isTiming(name string) bool {
+	switch name {
+	case "runtime_ms", "duration_ms", "latency_ms", "timing_ms", "perf_ms", "runtime_ns", "duration_ns", "latency_ns":
+		return true
+	}
+	return false
 }
 
 // EventDigest computes the digest of an event. It covers kind, correlation id and payload, for a DECISION the decision
@@ -210,7 +213,7 @@ func (r *room) withoutTiming(v canon.Value) literal {
 	case canon.Object:
 		var o object
 		for _, m := range v.Members() {
-			if !timingKeys[m.Name] {
+			if !isTiming(m.Name) {
 				o.raw(m.Name, r.withoutTiming(m.Value))
 			}
 		}
@@ -235,7 +238,7 @@ func hasTiming(v canon.Value) bool {
 	}
 	members := v.Members()
 	for i := range members {
-		if timingKeys[members[i].Name] || hasTiming(members[i].Value) {
+		if isTiming(members[i].Name) || hasTiming(members[i].Value) {
 			return true
 		}
 	}

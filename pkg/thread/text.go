@@ -209,4 +209,6 @@ func sortedTexts(v canon.Value) ([]string, error) {
 	return texts, nil
 }
 
-var unverifiableText = fault(CodeUnverifiable, "", "a list or an object stands where text is due, and how its producer spells it cannot be told")
+var unverifiableText = &Error{
+	Code: CodeUnverifiable, Detail: "a list or an object stands where text is due, and how its producer spells it cannot be told",
+}

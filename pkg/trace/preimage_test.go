@@ -51,7 +51,7 @@ func TestRecordedResultsArePreimages(t *testing.T) {
 
 // P7: an event is of the kind that both its names say.
 func TestKindOfAnEvent(t *testing.T) {
-	for _, k := range trace.Catalogue {
+	for _, k := range trace.Catalogue() {
 		e := trace.Event{Interceptor: text(k.Interceptor), Decision: text(k.Decision)}
 		if got, ok := e.KindOf(); !ok || got.Name() != k.Name() {
 			t.Errorf("%s: %v, %v", k.Name(), got, ok)

@@ -1,6 +1,9 @@
 package trace
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Stage is what the stage behind an event of a native run made (CONTRACT E10). Which members an event has is in
 // [Catalogue].
@@ -66,25 +69,27 @@ const Agent = "agent"
 
 // Catalogue is every kind of event that a native run may have, in the order of the stages (CONTRACT P7). It is closed:
 // docs/spec/events.md is held to it by a test.
-var Catalogue = named(slices.Concat(
-	[]EventKind{
-		{Interceptor: "before_prompt", Decision: "prompt_ready", Needs: []StageMember{ConstraintsDigest, PromptDigest}, After: []string{Start, GateRetry}},
-		{Interceptor: "after_model", Decision: "model_response_processed", Needs: []StageMember{ParseDigest}, After: []string{PromptReady}},
-		{Interceptor: BeforeTool, Decision: "tool_call_ready", After: []string{ModelAnswered, ToolAnswered}, Call: true},
-		{Interceptor: "after_tool", Decision: "tool_call_result", After: []string{ToolReady}, Call: true},
-	},
-	kinds("gate", []string{"passed", "retry"}, EventKind{Needs: []StageMember{GateDigest}, After: []string{ModelAnswered, ToolAnswered}}),
-	kinds("gate", []string{"fallback"}, EventKind{Needs: []StageMember{GateDigest}, After: []string{ModelAnswered, ToolAnswered}, Ends: true}),
-	[]EventKind{
-		{Interceptor: "mutate", Decision: "applied", Needs: []StageMember{MutationsDigest, StateDigest}, After: []string{gatePassed}},
-		{Interceptor: "dispatch", Decision: "applied", Needs: []StageMember{DispatchedIntents}, After: []string{mutateApplied}, Ends: true},
-	},
-	kinds("on_turn_failure", []string{"output_missing", "reference_refused", "admission_denied", "stage_failed"}, EventKind{
-		After: []string{Start, PromptReady, ModelAnswered, ToolReady, ToolAnswered, gatePassed, GateRetry, mutateApplied}, Ends: true,
-	}),
-	kinds("commit", []string{"commit_applied", "policy_rejected", "validation_failed", "storage_apply_failed", "payload_mismatch"},
-		EventKind{Needs: []StageMember{StateDigest}, OfRun: true}),
-))
+var Catalogue = sync.OnceValue(func() []EventKind {
+	return named(slices.Concat(
+		[]EventKind{
+			{Interceptor: "before_prompt", Decision: "prompt_ready", Needs: []StageMember{ConstraintsDigest, PromptDigest}, After: []string{Start, GateRetry}},
+			{Interceptor: "after_model", Decision: "model_response_processed", Needs: []StageMember{ParseDigest}, After: []string{PromptReady}},
+			{Interceptor: BeforeTool, Decision: "tool_call_ready", After: []string{ModelAnswered, ToolAnswered}, Call: true},
+			{Interceptor: "after_tool", Decision: "tool_call_result", After: []string{ToolReady}, Call: true},
+		},
+		kinds("gate", []string{"passed", "retry"}, EventKind{Needs: []StageMember{GateDigest}, After: []string{ModelAnswered, ToolAnswered}}),
+		kinds("gate", []string{"fallback"}, EventKind{Needs: []StageMember{GateDigest}, After: []string{ModelAnswered, ToolAnswered}, Ends: true}),
+		[]EventKind{
+			{Interceptor: "mutate", Decision: "applied", Needs: []StageMember{MutationsDigest, StateDigest}, After: []string{gatePassed}},
+			{Interceptor: "dispatch", Decision: "applied", Needs: []StageMember{DispatchedIntents}, After: []string{mutateApplied}, Ends: true},
+		},
+		kinds("on_turn_failure", []string{"output_missing", "reference_refused", "admission_denied", "stage_failed"}, EventKind{
+			After: []string{Start, PromptReady, ModelAnswered, ToolReady, ToolAnswered, gatePassed, GateRetry, mutateApplied}, Ends: true,
+		}),
+		kinds("commit", []string{"commit_applied", "policy_rejected", "validation_failed", "storage_apply_failed", "payload_mismatch"},
+			EventKind{Needs: []StageMember{StateDigest}, OfRun: true}),
+	))
+})
 
 func named(rows []EventKind) []EventKind {
 	for i := range rows {
@@ -104,8 +109,9 @@ func kinds(interceptor string, decisions []string, like EventKind) []EventKind {
 
 // KindOf gives the event's row of the catalogue, or false for an event that the catalogue does not have.
 func (e *Event) KindOf() (*EventKind, bool) {
-	for i := range Catalogue {
-		if k := &Catalogue[i]; e.Interceptor.Is(k.Interceptor) && e.Decision.Is(k.Decision) {
+	catalogue := Catalogue()
+	for i := range catalogue {
+		if k := &catalogue[i]; e.Interceptor.Is(k.Interceptor) && e.Decision.Is(k.Decision) {
 			return k, true
 		}
 	}

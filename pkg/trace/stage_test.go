@@ -23,7 +23,7 @@ func TestEventPageStatesTheCatalogue(t *testing.T) {
 		}
 	}
 	var want [][3]string
-	for _, k := range trace.Catalogue {
+	for _, k := range trace.Catalogue() {
 		var members, after []string
 		for _, m := range k.Needs {
 			members = append(members, "`"+m.Name+"`")
@@ -51,13 +51,13 @@ func TestEventPageStatesTheCatalogue(t *testing.T) {
 // P7: whatever a kind may follow is a kind of the catalogue that does not end its turn.
 func TestCatalogueIsClosed(t *testing.T) {
 	byName := map[string]trace.EventKind{}
-	for _, k := range trace.Catalogue {
+	for _, k := range trace.Catalogue() {
 		if _, twice := byName[k.Name()]; twice {
 			t.Errorf("%s is there twice", k.Name())
 		}
 		byName[k.Name()] = k
 	}
-	for _, k := range trace.Catalogue {
+	for _, k := range trace.Catalogue() {
 		for _, name := range k.After {
 			if before, ok := byName[name]; name != trace.Start && (!ok || before.Ends || before.OfRun) {
 				t.Errorf("%s cannot follow %s", k.Name(), name)

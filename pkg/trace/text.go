@@ -10,6 +10,10 @@ import (
 // Text gives a string field's text, decoded and in NFC (CONTRACT C3); "" when the field is not ok.
 func (f Field) Text() string { return string(f.decoded()) }
 
+// Verbatim gives a string field's text, decoded and in whatever normal form it has: orders go by it (CONTRACT P3). "" when the
+// field is not ok.
+func (f Field) Verbatim() string { return string(f.verbatim()) }
+
 // Is says that the field is ok and holds this text.
 func (f Field) Is(text string) bool {
 	if !f.Ok() || f.plain(len(text)+1) {
@@ -75,18 +79,20 @@ var notHex = func() (table [256]byte) {
 	return table
 }()
 
-func (f Field) decoded() []byte {
+func (f Field) decoded() []byte { return canon.NFC(f.verbatim()) }
+
+func (f Field) verbatim() []byte {
 	if !f.Ok() {
 		return nil
 	}
 	if bytes.IndexByte(f.Raw, '\\') < 0 && len(f.Raw) > 1 {
-		return canon.NFC(f.Raw[1 : len(f.Raw)-1]) // the reader has been over it: without escapes the text stands as it is
+		return f.Raw[1 : len(f.Raw)-1] // the reader has been over it: without escapes the text stands as it is
 	}
 	text, err := canon.Text(f.Raw)
 	if err != nil {
 		return nil
 	}
-	return canon.NFC(text)
+	return text
 }
 
 // Same says that two well-formed fields hold the same value under json-v1: bytes first, canonical forms after

@@ -103,22 +103,26 @@ func TestStatedIndex(t *testing.T) {
 	}
 }
 
-// C3: texts are decoded and in NFC.
+// C3, P3: texts are decoded, and in NFC but where their own form is asked for.
 func TestText(t *testing.T) {
 	tests := []struct {
-		field trace.Field
-		want  string
+		field          trace.Field
+		want, verbatim string
 	}{
-		{present(`"a"`), "a"},
-		{present(`"e\u0301"`), "é"},
-		{present(`"\u00e9\n"`), "é\n"},
-		{present(`"\ud800"`), ""},
-		{trace.Field{Raw: []byte(`"a"`), State: trace.Malformed}, ""},
-		{trace.Field{}, ""},
+		{present(`"a"`), "a", "a"},
+		{present(`"e\u0301"`), "é", "e\u0301"},
+		{present("\"e\u0301\""), "é", "e\u0301"},
+		{present(`"\u00e9\n"`), "é\n", "é\n"},
+		{present(`"\ud800"`), "", ""},
+		{trace.Field{Raw: []byte(`"a"`), State: trace.Malformed}, "", ""},
+		{trace.Field{}, "", ""},
 	}
 	for _, tt := range tests {
 		if got := tt.field.Text(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.field.Raw, got, tt.want)
+		}
+		if got := tt.field.Verbatim(); got != tt.verbatim {
+			t.Errorf("%s: %q, want %q", tt.field.Raw, got, tt.verbatim)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -184,8 +183,8 @@ func (c *checker) checkNeighbours(r *trace.Retrieval, order, pointer string, bef
 		f.Expected, f.Actual = finding.Value(before.Score.Raw), finding.Value(after.Score.Raw)
 	case byScore == 0 && tieKeys[order] != nil:
 		c.checkTie(r, tieKeys[order], pointer, before, after)
-	case byScore == 0 && (order == "" || order == trace.OrderScoreID) && bytes.Compare([]byte(before.ID.Text()), []byte(after.ID.Text())) > 0,
-		order == trace.OrderID && compareUnits(before.ID.Text(), after.ID.Text()) > 0:
+	case byScore == 0 && (order == "" || order == trace.OrderScoreID) && before.ID.Verbatim() > after.ID.Verbatim(),
+		order == trace.OrderID && byUnits(before.ID, after.ID) > 0:
 		f := c.report(finding.TraceTieOrder, r.Path, pointer+strconv.Itoa(after.Position)+"/record_id", finding.NoEvent,
 			"rank %d must not stand behind rank %d", after.Rank, before.Rank)
 		f.Expected, f.Actual = finding.Value(before.ID.Raw), finding.Value(after.ID.Raw)

@@ -23,7 +23,11 @@ var tieKeys = map[string][]tieKey{
 
 func rising(before, after trace.Field) int  { return canon.CompareNumbers(before.Raw, after.Raw) }
 func falling(before, after trace.Field) int { return rising(after, before) }
-func byUnits(before, after trace.Field) int { return compareUnits(before.Text(), after.Text()) }
+
+// byUnits compares ids by UTF-16 unit, as all orders but that of seed 003 do (CONTRACT P3).
+func byUnits(before, after trace.Field) int {
+	return dotnet.Compare(before.Verbatim(), after.Verbatim())
+}
 
 // holds says that a record states the key as its order compares it: an id is a text, every other key a number.
 func (k *tieKey) holds(f trace.Field) bool {
@@ -33,9 +37,6 @@ func (k *tieKey) holds(f trace.Field) bool {
 	number := f.Raw[0] == '-' || '0' <= f.Raw[0] && f.Raw[0] <= '9'
 	return number && k.name != "record_id" || f.Raw[0] == '"' && k.name == "record_id"
 }
-
-// compareUnits compares ids by UTF-16 unit, as all orders but that of seed 003 do (CONTRACT P3).
-func compareUnits(x, y string) int { return dotnet.Compare(x, y) }
 
 // checkTie holds two records of one score to the keys of the row's order (CONTRACT V2). A record that does not state a key says
 // nothing about the tie: a native run's does, or it is malformed.
