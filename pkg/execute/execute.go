@@ -121,8 +121,7 @@ type Run struct {
 	context    *thread.Config // nil where turns declare no references
 	policies   *memory.PolicySet
 	buffer     memory.Buffer
-	digested   int       // writes of the buffer that sum covers
-	sum        canon.Sum // of the state after them
+	written    *memory.Written // the start with what is buffered; nil before the first write
 	scene      pipeline.Scene
 	digests    pipeline.Digester
 	events     int

@@ -230,21 +230,16 @@ func (r *Run) live(after memory.State, err error) error {
 // state gives the digest of the start snapshot with the writes so far (E10). Where they cannot be applied a commit would leave
 // the start snapshot as it is (M4), so that is the state.
 func (r *Run) state() (canon.Sum, error) {
-	switch len(r.buffer.Writes) {
-	case 0:
+	if len(r.buffer.Writes) == 0 {
 		return r.startSum, nil
-	case r.digested: // what is buffered stays, so that nothing was written since
-		return r.sum, nil
 	}
-	r.digested, r.sum = len(r.buffer.Writes), r.startSum
-	after, err := r.start.Apply(r.buffer.Writes, nil)
+	if r.written == nil {
+		r.written = memory.NewWritten(r.start)
+	}
+	sum, err := r.written.Digest(r.buffer.Writes)
 	var rejected *memory.Rejection
 	if errors.As(err, &rejected) {
-		return r.sum, nil
+		return r.startSum, nil
 	}
-	if err != nil {
-		return canon.Sum{}, err
-	}
-	r.sum, err = after.Digest()
-	return r.sum, err
+	return sum, err
 }

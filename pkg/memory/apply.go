@@ -30,19 +30,9 @@ func (e *Rejection) Error() string { return fmt.Sprintf("write %d: %s", e.Write,
 // records other commits have changed since the run's start snapshot (M4); nil for none. The error is a *Rejection, or what
 // Find gave.
 func Plan(writes []Write, head Head, changed func(Ref) bool) ([]Change, error) {
-	p := planner{head: head, next: head.Next(), own: map[Ref][]Record{}}
-	for i, w := range writes {
-		ref := w.Record.Ref()
-		if w.Op != Append && changed != nil && changed(ref) {
-			return nil, &Rejection{i, fmt.Sprintf("the %s %q was changed by another commit since the start snapshot", ref.Type, ref.Key)}
-		}
-		there, err := p.find(ref)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.apply(w, ref, there); err != "" {
-			return nil, &Rejection{i, err}
-		}
+	p := newPlanner(head)
+	if err := p.take(writes, changed); err != nil {
+		return nil, err
 	}
 	return p.changes, nil
 }
@@ -52,7 +42,31 @@ type planner struct {
 	head    Head
 	next    int64
 	own     map[Ref][]Record // what a name stands for now, where the list has touched it
+	taken   int              // writes of the list
 	changes []Change
+}
+
+func newPlanner(head Head) planner {
+	return planner{head: head, next: head.Next(), own: map[Ref][]Record{}}
+}
+
+// take makes the next writes of the list; errors as Plan. A write that is rejected is not taken, and is the next one still.
+func (p *planner) take(writes []Write, changed func(Ref) bool) error {
+	for _, w := range writes {
+		ref := w.Record.Ref()
+		if w.Op != Append && changed != nil && changed(ref) {
+			return &Rejection{p.taken, fmt.Sprintf("the %s %q was changed by another commit since the start snapshot", ref.Type, ref.Key)}
+		}
+		there, err := p.find(ref)
+		if err != nil {
+			return err
+		}
+		if problem := p.apply(w, ref, there); problem != "" {
+			return &Rejection{p.taken, problem}
+		}
+		p.taken++
+	}
+	return nil
 }
 
 func (p *planner) find(ref Ref) ([]Record, error) {

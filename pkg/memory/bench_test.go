@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/dmpl/dmpl/pkg/canon"
 	"github.com/dmpl/dmpl/pkg/memory"
 )
 
@@ -23,6 +24,18 @@ var work = []struct {
 	{"apply", func(t testing.TB, s memory.State, _ []byte) {
 		list := must[[]memory.Write](t)(memory.Writes(memory.State{NextSequence: 1}, s, memory.Designer))
 		must[memory.State](t)(memory.State{NextSequence: 1}.Apply(list, nil))
+	}},
+	{"written", func(t testing.TB, s memory.State, _ []byte) {
+		start := s
+		start.Facts = nil
+		list := must[[]memory.Write](t)(memory.Writes(start, memory.State{}, memory.Designer))
+		w := memory.NewWritten(start)
+		for _, n := range []int{0, len(list) / 2, len(list)} {
+			got := must[canon.Sum](t)(w.Digest(list[:n]))
+			if want := digest(t, must[memory.State](t)(start.Apply(list[:n], nil))); got.Hex() != want {
+				t.Errorf("%d writes: %s, want %s", n, got.Hex(), want)
+			}
+		}
 	}},
 	{"prune", func(t testing.TB, s memory.State, _ []byte) {
 		y := system(t, s)
