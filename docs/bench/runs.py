@@ -1,10 +1,13 @@
 """Inputs of native runs for timing: conversations of many turns over a memory, the same for every machine and every day.
 
-`write` makes the folder that `dmpl run --from` takes: snapshot.json, config.json, turns.jsonl, outputs.jsonl. The model's answers
+usage: runs.py FOLDER NUMBER TURNS
+
+It makes the folder that `dmpl run --from` takes: snapshot.json, config.json, turns.jsonl, outputs.jsonl. The model's answers
 have the white space that models leave, and raw mode makes it regular and changes nothing else.
 """
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 FACTS, STATES, EPISODES, BELIEFS = 10, 6, 22, 12  # 50 memories
@@ -113,3 +116,7 @@ def write(folder, run, count, memories=FACTS + STATES + EPISODES + BELIEFS):
     put("config.json", [CONFIG])
     put("turns.jsonl", [turn for turn, _ in said])
     put("outputs.jsonl", [output for _, output in said])
+
+
+if __name__ == "__main__":
+    write(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
