@@ -29,7 +29,7 @@ func (a *App) replaySame(dir string, o *replayOptions, given *tree) (replayedRun
 	if err != nil {
 		return replayedRun{}, false
 	}
-	walked, err := walk.End(same.End.Envelope, same.Events())
+	walked, err := walk.End(same.End.Envelope, same.Events)
 	if err != nil {
 		return replayedRun{}, false
 	}

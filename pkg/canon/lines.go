@@ -24,40 +24,63 @@ func (e *LineTooLong) Error() string {
 	return fmt.Sprintf("line %d is longer than %d bytes", e.Line, e.Limit)
 }
 
-// Lines calls each for every line of a JSONL stream, numbered from 1, without its line feed; a line feed at the end
-// opens no further line. A line over maxLine bytes (MaxLine when 0) ends it with a *LineTooLong; memory stays within
-// that bound. The data are valid during the call only. Other errors are those of r and of each.
-func Lines(r io.Reader, maxLine int, each func(line int, data []byte) error) error {
+// LineReader gives the lines of a JSONL stream one after the other, within bounded memory.
+type LineReader struct {
+	in    *bufio.Reader
+	long  []byte // a line that the reader's own memory does not hold
+	line  int
+	limit int
+}
+
+// NewLineReader reads the lines of r. A line may have maxLine bytes, MaxLine when 0.
+func NewLineReader(r io.Reader, maxLine int) *LineReader {
 	if maxLine <= 0 {
 		maxLine = MaxLine
 	}
-	in := bufio.NewReaderSize(r, 64<<10)
-	var long []byte
-	for line := 1; ; line++ {
-		long = long[:0]
-		piece, err := in.ReadSlice('\n')
-		for errors.Is(err, bufio.ErrBufferFull) && len(long)+len(piece) <= maxLine {
-			long = append(long, piece...)
-			piece, err = in.ReadSlice('\n')
-		}
-		if len(long) > 0 {
-			long = append(long, piece...)
-			piece = long
-		}
-		ended := len(piece) > 0 && piece[len(piece)-1] == '\n'
-		if ended {
-			piece = piece[:len(piece)-1]
-		}
-		if len(piece) > maxLine {
-			return &LineTooLong{Line: line, Limit: maxLine}
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if !ended && len(piece) == 0 {
+	return &LineReader{in: bufio.NewReaderSize(r, 64<<10), limit: maxLine}
+}
+
+// Next gives the next line without its line feed, valid until the next call; a line feed at the end opens no further line. The
+// error is io.EOF after the last line, a *LineTooLong, or that of r.
+func (l *LineReader) Next() ([]byte, error) {
+	l.long = l.long[:0]
+	l.line++
+	piece, err := l.in.ReadSlice('\n')
+	for errors.Is(err, bufio.ErrBufferFull) && len(l.long)+len(piece) <= l.limit {
+		l.long = append(l.long, piece...)
+		piece, err = l.in.ReadSlice('\n')
+	}
+	if len(l.long) > 0 {
+		l.long = append(l.long, piece...)
+		piece = l.long
+	}
+	ended := len(piece) > 0 && piece[len(piece)-1] == '\n'
+	if ended {
+		piece = piece[:len(piece)-1]
+	}
+	switch {
+	case len(piece) > l.limit:
+		return nil, &LineTooLong{Line: l.line, Limit: l.limit}
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, err
+	case !ended && len(piece) == 0:
+		return nil, io.EOF
+	}
+	return piece, nil
+}
+
+// Lines calls each for every line of a JSONL stream, numbered from 1, as [LineReader] gives them. An error of each ends it.
+func Lines(r io.Reader, maxLine int, each func(line int, data []byte) error) error {
+	in := NewLineReader(r, maxLine)
+	for {
+		data, err := in.Next()
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err := each(line, piece); err != nil {
+		if err == nil {
+			err = each(in.line, data)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -125,7 +125,7 @@ func (c *comparer) showContext() {
 		if f.Class != finding.Root || f.EventIndex == finding.NoEvent {
 			continue
 		}
-		c.result.Context = append(rows("left", window(c.leftEvents, f.EventIndex), false), rows("right", window(c.rightEvents, f.EventIndex), false)...)
+		c.result.Context = append(rows("left", window(c.leftEvents, f.EventIndex), row), rows("right", window(c.rightEvents, f.EventIndex), row)...)
 	}
 }
 
@@ -139,20 +139,18 @@ func window(events []*trace.Event, index int) []*trace.Event {
 
 // timelineOf gives the rows of a side's events, and of those that are alike.
 func (c *comparer) timelineOf(side string, events []*trace.Event) []finding.Row {
-	out := append(rows(side, events, true), c.o.Alike.Rows...)
+	out := append(rows(side, events, Row), c.o.Alike.Rows...)
 	for i := range out {
 		out[i].Side = side
 	}
 	return out
 }
 
-func rows(side string, events []*trace.Event, digest bool) []finding.Row {
+func rows(side string, events []*trace.Event, of func(*trace.Event) finding.Row) []finding.Row {
 	out := make([]finding.Row, len(events))
 	for i, e := range events {
-		out[i] = row(e)
-		if out[i].Side = side; digest {
-			out[i].Digest = keyOf(e)
-		}
+		out[i] = of(e)
+		out[i].Side = side
 	}
 	return out
 }
@@ -160,19 +158,16 @@ func rows(side string, events []*trace.Event, digest bool) []finding.Row {
 // Row gives an event's row of a timeline, without a side.
 func Row(e *trace.Event) finding.Row {
 	out := row(e)
-	out.Digest = keyOf(e)
+	key, _ := e.Key(nil)
+	out.Digest = hex.EncodeToString(key[:])
 	return out
 }
 
+// row is Row without the digest, which nobody is shown.
 func row(e *trace.Event) finding.Row {
 	out := finding.Row{Index: e.Index, Role: e.Role.Text(), Decision: e.Interceptor.Text() + "/" + e.Decision.Text()}
 	for j := range e.Calls {
 		out.Tools = append(out.Tools, e.Calls[j].Name.Text())
 	}
 	return out
-}
-
-func keyOf(e *trace.Event) string {
-	key, _ := e.Key(nil)
-	return hex.EncodeToString(key[:])
 }

@@ -26,12 +26,7 @@ func ReadCandidates(list []trace.Document) (pipeline.Candidates, error) {
 		}
 		*to = []pipeline.Candidate{} // a search that found nothing is a search
 		o := document.Open(d.Value)
-		o.Each("candidates", func(c *document.Object) {
-			if !c.Has("record_id") || !c.Has("score") {
-				c.Fail("", "needs record_id and score")
-			}
-			*to = append(*to, pipeline.Candidate{RecordID: c.Text("record_id", ""), Score: c.Real("score", 0)})
-		})
+		o.Each("candidates", func(c *document.Object) { *to = append(*to, pipeline.ReadCandidate(c)) })
 		if err := o.Err(); err != nil {
 			return all, fault(d, err)
 		}

@@ -41,13 +41,18 @@ func readCandidateList(o *document.Object, name string) []Candidate {
 	}
 	list := []Candidate{}
 	o.Each(name, func(e *document.Object) {
-		if !e.Has("record_id") || !e.Has("score") {
-			e.Fail("", "needs record_id and score")
-		}
-		list = append(list, Candidate{RecordID: e.Text("record_id", ""), Score: e.Real("score", 0)})
+		list = append(list, ReadCandidate(e))
 		refuseUnknown(e)
 	})
 	return list
+}
+
+// ReadCandidate reads what a search says of one record.
+func ReadCandidate(o *document.Object) Candidate {
+	if !o.Has("record_id") || !o.Has("score") {
+		o.Fail("", "needs record_id and score")
+	}
+	return Candidate{RecordID: o.Text("record_id", ""), Score: o.Real("score", 0)}
 }
 
 // searched is an answer of a search while a kind is ranked by it.

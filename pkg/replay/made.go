@@ -54,9 +54,8 @@ func kept(text []byte, there bool, recorded func() trace.Field) []byte {
 // Line implements execute.Sink: lines are what the recording has already.
 func (m *made) Line(string, func() []byte) error { return nil }
 
-// execute runs the recorded turns, with some documents in the place of recorded ones.
-// What keep asks for of the prompts, by place and digest, is kept as text.
-func (r *replayed) execute(overrides []Override, keep func(at [2]int, sum string) bool) (*made, error) {
+// documents gives those of the recording, with the store's start snapshot and some of the working tree in the place of recorded ones.
+func (r *replayed) documents(overrides []Override) *trace.Recording {
 	documents := *r.recorded.Recording
 	if r.fromStore { // M1: by its id
 		documents.Snapshot.Value = r.o.Stored.Snapshot.Value
@@ -64,15 +63,27 @@ func (r *replayed) execute(overrides []Override, keep func(at [2]int, sum string
 	for _, v := range overrides {
 		*v.Of(&documents) = v.Document
 	}
+	return &documents
+}
+
+// options say what the run is besides its documents: what it says of itself.
+func (r *replayed) options(documents *trace.Recording, keepPrompts bool) execute.Options {
 	t := r.recorded
+	return execute.Options{
+		RunID: t.RunID.Verbatim(), WorkflowID: t.WorkflowID.Verbatim(), Visibility: t.Visibility.Text(), KeepPrompts: keepPrompts,
+		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
+	}
+}
+
+// execute runs the recorded turns, with some documents in the place of recorded ones.
+// What keep asks for of the prompts, by place and digest, is kept as text.
+func (r *replayed) execute(overrides []Override, keep func(at [2]int, sum string) bool) (*made, error) {
+	documents := r.documents(overrides)
 	m := &made{
-		recorded: t, documents: &documents, source: execute.NewRecorded(&documents),
+		recorded: r.recorded, documents: documents, source: execute.NewRecorded(documents),
 		found: map[int][]trace.Document{}, prompts: map[[2]int]prompt{}, keep: keep,
 	}
-	x, err := execute.Begin(&documents, execute.Options{
-		RunID: t.RunID.Text(), WorkflowID: t.WorkflowID.Text(), Visibility: t.Visibility.Text(),
-		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
-	}, m)
+	x, err := execute.Begin(documents, r.options(documents, false), m)
 	if err != nil {
 		return nil, err
 	}

@@ -30,15 +30,13 @@ type Walk interface {
 
 // Same is what is known of a run of which a replay has made everything that it recorded in the same bytes, but for its end.
 type Same struct {
-	End *execute.End
+	End    *execute.End
+	Events int // that were made
 
-	replayed        *replayed
-	events, answers int // that were made or asked for
-	rows            []finding.Row
+	replayed *replayed
+	answers  int // that were asked for
+	rows     []finding.Row
 }
-
-// Events counts the events that were made.
-func (s *Same) Events() int { return s.events }
 
 // errOther ends a replay that makes something else than is recorded, or of which more is to be said.
 var errOther = errors.New("the run is not made again in the same bytes")
@@ -52,21 +50,13 @@ func RunSame(w Walk, o RunOptions) (*Same, error) {
 		return nil, errOther // R5, R1: more is said of these
 	}
 	r := &replayed{recorded: t, o: o}
-	documents := *t.Recording
-	if r.fromStore = r.startsFromStore(); r.fromStore {
-		documents.Snapshot.Value = o.Stored.Snapshot.Value
-	}
-	for _, v := range o.Overrides {
-		*v.Of(&documents) = v.Document
-	}
-	if slices.ContainsFunc(documents.Profiles, func(p trace.ToolProfile) bool { return strings.HasPrefix(p.Version, "unknown") }) {
+	r.fromStore = r.startsFromStore()
+	documents := r.documents(o.Overrides)
+	if slices.ContainsFunc(documents.Profiles, func(p trace.ToolProfile) bool { return strings.HasPrefix(p.Version, trace.Unknown) }) {
 		return nil, errOther // V3: a call of such a tool is no claim, and verify sees none here
 	}
-	s := &sameness{walk: w, documents: &documents, same: &Same{replayed: r}}
-	x, err := execute.Begin(&documents, execute.Options{
-		RunID: t.RunID.Verbatim(), WorkflowID: t.WorkflowID.Verbatim(), Visibility: t.Visibility.Text(), KeepPrompts: w.KeepsPrompts(),
-		ModelConfig: t.ModelConfig.Raw, Refusal: execute.Refusal(documents.Commit),
-	}, s)
+	s := &sameness{walk: w, documents: documents, same: &Same{replayed: r}}
+	x, err := execute.Begin(documents, r.options(documents, w.KeepsPrompts()), s)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +144,7 @@ func lacksEffects(profiles trace.Profiles, result trace.Document) bool {
 
 // Event implements execute.Sink.
 func (s *sameness) Event(event []byte, rows ...[]byte) error {
-	s.same.events++
+	s.same.Events++
 	if s.same.replayed.o.Timeline {
 		t, _, err := shape.ReadTrace(s.same.replayed.recorded.Path, slices.Concat([]byte(`{"events":[`), event, []byte(`]}`)), nil)
 		if err != nil {
@@ -186,11 +176,11 @@ func (s *Same) Replayed(found []finding.Finding) *Replayed {
 	bare := *r.recorded
 	bare.EventList = trace.Field{Raw: []byte("[]"), State: trace.Present}
 	r.result = equiv.Compare(equiv.Side{Trace: &bare, Findings: r.inherited()}, equiv.Side{Trace: &bare}, equiv.Options{
-		Timeline: r.o.Timeline, Alike: equiv.Alike{Events: s.events, Answers: s.answers, Rows: s.rows},
+		Timeline: r.o.Timeline, Alike: equiv.Alike{Events: s.Events, Answers: s.answers, Rows: s.rows},
 	})
 	said, held := r.stored()
 	r.result.Findings = slices.Concat(r.result.Findings, said, r.notes())
-	r.result.Checks = slices.Concat(r.result.Checks, checks(s.events, s.answers, 0), held)
+	r.result.Checks = slices.Concat(r.result.Checks, checks(s.Events, s.answers, 0), held)
 	r.result.Judge(true)
 	return &Replayed{Result: r.result, End: s.End}
 }

@@ -33,7 +33,7 @@ func replaySame(dir string, o replay.RunOptions) (*replay.Replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	walked, err := walk.End(same.End.Envelope, same.Events())
+	walked, err := walk.End(same.End.Envelope, same.Events)
 	if err != nil {
 		return nil, err
 	}

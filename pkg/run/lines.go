@@ -1,13 +1,11 @@
 package run
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/dmpl/dmpl/pkg/canon"
@@ -15,18 +13,13 @@ import (
 	"github.com/dmpl/dmpl/pkg/trace"
 )
 
-// chunk is how many bytes of a file are read at a time.
-const chunk = 64 << 10
-
-// lines reads a file line by line, and digests it on the way. After an error it gives no further line.
+// lines reads a file line by line, and digests it on the way.
 type lines struct {
-	file   *trace.RunFile
-	in     *os.File
-	sum    hash.Hash
-	buffer []byte // what was read and not given yet
-	room   []byte // that buffer lies in
-	count  int    // lines that were given
-	err    error
+	file  *trace.RunFile
+	in    *os.File
+	sum   hash.Hash
+	lines *canon.LineReader // nil after the last line
+	count int               // lines that were given
 }
 
 var errNotWalked = errors.New("not a file that is walked through")
@@ -40,61 +33,38 @@ func openLines(file *trace.RunFile, limit int64) (*lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0 || info.Size() > limit {
+	if !info.Mode().IsRegular() || info.Size() > limit {
 		return nil, errNotWalked
 	}
 	in, err := os.Open(file.Path)
 	if err != nil {
 		return nil, err
 	}
-	return &lines{file: file, in: in, sum: sha256.New(), room: make([]byte, min(int64(chunk), info.Size()+1))}, nil
+	l := &lines{file: file, in: in, sum: sha256.New()}
+	l.lines = canon.NewLineReader(l, 0)
+	return l, nil
+}
+
+// Read implements io.Reader for what takes the lines apart.
+func (l *lines) Read(p []byte) (int, error) {
+	n, err := l.in.Read(p)
+	l.sum.Write(p[:n]) // a hash never fails
+	l.file.Bytes += int64(n)
+	return n, err
 }
 
 // next gives the next line without its line feed, valid until the next call. After the last one the error is io.EOF.
 func (l *lines) next() ([]byte, error) {
-	seen := 0
-	for {
-		if end := bytes.IndexByte(l.buffer[seen:], '\n'); end >= 0 {
-			return l.take(seen+end, 1), nil
-		}
-		seen = len(l.buffer)
-		switch {
-		case l.err == nil && seen <= canon.MaxLine:
-			l.fill()
-		case l.err == nil:
-			l.err = errNotWalked
-		case errors.Is(l.err, io.EOF) && seen > 0:
-			return l.take(seen, 0), nil
-		default:
-			l.room, l.buffer = nil, nil
-			return nil, l.err
-		}
+	if l.lines == nil {
+		return nil, io.EOF
 	}
-}
-
-// take gives the first n bytes of the buffer, and leaves out what follows them.
-func (l *lines) take(n, after int) []byte {
-	line := l.buffer[:n:n]
-	l.buffer = l.buffer[n+after:]
+	text, err := l.lines.Next()
 	l.count++
-	return line
-}
-
-// fill reads more of the file, behind what is there.
-func (l *lines) fill() {
-	have := len(l.buffer)
-	if have > len(l.room)/2 {
-		l.room = make([]byte, max(2*len(l.room), chunk))
-	}
-	copy(l.room, l.buffer)
-	n, err := l.in.Read(l.room[have:])
-	l.sum.Write(l.room[have : have+n]) // a hash never fails
-	l.buffer, l.err = l.room[:have+n], err
-	l.file.Bytes += int64(n)
-	if errors.Is(l.err, io.EOF) {
-		l.file.SHA256 = hex.EncodeToString(l.sum.Sum(nil))
+	if errors.Is(err, io.EOF) {
+		l.file.SHA256, l.lines = hex.EncodeToString(l.sum.Sum(nil)), nil
 		l.close()
 	}
+	return text, err
 }
 
 // close lets go of the file.

@@ -9,6 +9,9 @@ import (
 // ToolProfileSchema names the format of a tool profile.
 const ToolProfileSchema = "memory.tool_profile.v1"
 
+// Unknown begins what a runtime writes in place of an identity or a version that it does not know: no claim rests on it (CONTRACT V3).
+const Unknown = "unknown"
+
 // ToolProfile says which fields of a tool's arguments, results and side effects are compared (CONTRACT D1, D2).
 // An entry is a top-level name, or an RFC 6901 pointer when it starts with "/"; "*" alone selects the value itself.
 type ToolProfile struct {

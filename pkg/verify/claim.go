@@ -23,7 +23,7 @@ var identities = []identity{
 // sentinelWorkflow is what Orket writes when nobody names the workflow (orket.md §2).
 const sentinelWorkflow = "turn_executor"
 
-func unknown(f trace.Field) bool { return f.HasPrefix("unknown") }
+func unknown(f trace.Field) bool { return f.HasPrefix(trace.Unknown) }
 
 // V3: no identity is unknown. Missing and empty ones are V1's findings.
 func checkIdentities(c *checker) {

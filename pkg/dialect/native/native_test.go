@@ -67,14 +67,14 @@ func TestALinkOutOfTheTreeIsAProblem(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	inside := runtest.Write(t, filepath.Join(root, "a"), runtest.Features{})
 	if err := os.Symlink(inside, filepath.Join(root, "b")); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if tree, err := (native.Reader{}).Find(root, dialect.Options{}); err != nil || len(tree.Entries) != 1 {
 		t.Errorf("a link within the tree: %+v, %v", tree, err)
 	}
 	link := filepath.Join(root, "c")
 	if err := os.Symlink(runtest.Write(t, filepath.Join(outside, "run"), runtest.Features{}), link); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	_, err := native.Reader{}.Find(root, dialect.Options{})
 	var problem *dialect.Problem
